@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/base/Cancel.h"
+#include "core/base/File.h"
+#include "core/json/Json.h"
+#include "core/session/Store.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Everything about the surroundings that a test replaces.
+struct Environment {
+    std::filesystem::path worker;      ///< the heddle-worker program
+    std::filesystem::path python;      ///< the interpreter with torch; empty: found by the worker
+    std::filesystem::path resources;   ///< folder with tasks/, plans/, include/
+    bool unsandboxed = false;          ///< --unsandboxed: allowed to run without a sandbox (recorded)
+
+    /// Found from the running program's own location (build tree or installed), HEDDLE_PYTHON respected.
+    static Environment fromProgram();
+};
+
+struct JudgeOptions {
+    std::string stage = "quick";        ///< "quick" or "confirmed"
+    std::optional<double> tolerance;    ///< absolute and relative; empty: by dtype
+    Json tunables = Json::object();
+    std::string against;                ///< digest of another candidate, or empty
+};
+
+struct OptimizeOptions {
+    std::string policy = "builtin";
+    double budgetSeconds = 120.0;
+    std::filesystem::path exportFolder;   ///< empty: none
+};
+
+/// What to keep of a proposal. Empty `files` and `hunks`: all of it.
+struct Selection {
+    std::vector<std::string> files;
+    std::vector<std::pair<std::string, int>> hunks;   ///< file, index of the hunk in the diff against the head
+};
+
+/// The operations that the window and the command line share. Each is a plain synchronous call that
+/// writes its acts and results as events to the store. Not thread-safe: one Workbench per thread (the
+/// window makes one per job; they share the worker process through its socket).
+class Workbench {
+public:
+    /// `target` is "cpu", "cuda:N" or "ssh://HOST/cpu". Does not start the worker yet.
+    static Result<std::unique_ptr<Workbench>> create(const Environment &environment,
+                                                     const std::filesystem::path &workspace,
+                                                     const std::string &target);
+    virtual ~Workbench() = default;
+
+    virtual Store &store() = 0;
+
+    virtual Result<Json> doctor(const CancelToken &cancel, const ProgressSink &progress) = 0;
+    virtual Result<Json> noise(const CancelToken &cancel, const ProgressSink &progress) = 0;
+
+    /// Starts a session on a task file and returns its id. `source` replaces the file's text (unsaved edits).
+    virtual Result<std::string> startSession(const std::filesystem::path &task, const std::string &policy,
+                                             const std::optional<std::string> &source = {}) = 0;
+    virtual Result<void> endSession(const std::string &session, const std::string &reason,
+                                    const std::string &message = {}) = 0;
+
+    /// Each returns what it appended as the event's data.
+    virtual Result<Json> lint(const std::string &session, const CancelToken &cancel,
+                              const ProgressSink &progress) = 0;
+    virtual Result<Json> baseline(const std::string &session, const CancelToken &cancel,
+                                  const ProgressSink &progress) = 0;
+    /// Returns the report (core/schemas/report.schema.json).
+    virtual Result<Json> judge(const std::string &session, const FileTree &files,
+                               const JudgeOptions &options, const CancelToken &cancel,
+                               const ProgressSink &progress) = 0;
+    /// Runs a policy; returns the report of the best candidate, or with "candidate": null and a "reason".
+    virtual Result<Json> optimize(const std::string &session, const OptimizeOptions &options,
+                                  const CancelToken &cancel, const ProgressSink &progress) = 0;
+    /// Opens a proposal for a judged candidate. Returns its id.
+    virtual Result<std::string> propose(const std::string &session, const std::string &candidate,
+                                        const std::string &item, const std::string &summary) = 0;
+
+    /// The folder beside the task where its head lives as files: `<stem>.heddle/`.
+    virtual std::filesystem::path headFolder(const std::string &taskPath) const = 0;
+    /// Lands a proposal (three-way merge into the files on disk) or marks it stale and changes nothing (Conflict).
+    /// `openBuffers`: text on screen by path relative to the head folder, merged instead of the disk's.
+    /// Returns {"decision", "revision", "files": {name: new text}, "judged": bool}.
+    virtual Result<Json> accept(const std::string &proposal, const Selection &selection,
+                                const std::string &actor, const FileTree &openBuffers = {}) = 0;
+    virtual Result<Json> reject(const std::string &proposal, const std::string &reason,
+                                const std::string &comment, const std::string &actor) = 0;
+    /// Undoes a decision by an inverse event and a three-way merge that keeps later typing.
+    virtual Result<Json> undo(std::int64_t decision, const std::string &actor,
+                              const FileTree &openBuffers = {}) = 0;
+    virtual Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
+                                 const std::string &text, const std::string &actor) = 0;
+    /// Makes a revision of before the head again.
+    virtual Result<Json> restore(const std::string &taskPath, const std::string &revision,
+                                 const std::string &actor) = 0;
+
+    /// `as`: "modelnew" or "native". Checks a modelnew in a clean Python process. Returns {"files", "checked"}.
+    virtual Result<Json> exportCandidate(const std::string &session, const std::string &candidate,
+                                         const std::string &as, const std::filesystem::path &folder,
+                                         const CancelToken &cancel, const ProgressSink &progress) = 0;
+};
+
+} // namespace heddle
