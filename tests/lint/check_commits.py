@@ -13,7 +13,8 @@ from pathlib import Path
 from tree import Finding, main
 
 LATEST = 50
-SUBJECT = re.compile(r"^[a-z0-9][a-z0-9_/,+. -]*: [^\sA-Z].*[^.\s]$|^[a-z0-9][a-z0-9_/,+. -]*: [A-Z][A-Za-z]*[A-Z0-9+]\S* .*[^.\s]$")
+# The text begins in lower case, but for a name such as NVRTC or ErrorText.
+SUBJECT = re.compile(r"^[a-z0-9][a-z0-9_/,+. -]*: (?:[^\sA-Z]|[A-Z][A-Za-z]*[A-Z0-9+]\S* ).*[^.\s]$")
 EMPTY_WORDS = ("fix", "refactor", "update", "wip", "cleanup", "clean up", "changes", "misc")
 
 

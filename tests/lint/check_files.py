@@ -116,7 +116,7 @@ def check_readmes(root: Path, names: list[str]) -> Iterator[Finding]:
     for folder in sorted(with_code):
         top = folder.split("/", 1)[0]
         # A folder of tests mirrors a folder that has its own README; a Python package's is beside it.
-        if top.startswith(".") or (top == "tests" and folder.count("/") > 1) or "/python/" in folder:
+        if top.startswith((".", "docs")) or (top == "tests" and folder.count("/") > 1) or "/python/" in folder:
             continue
         if f"{folder}/README.md" not in names:
             yield Finding(folder, 1, "this folder has no README.md (10 to 40 lines: purpose, types, includes, tests, traps)")
