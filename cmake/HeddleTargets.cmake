@@ -59,6 +59,7 @@ function(heddle_add_library name)
 endfunction()
 
 # heddle_add_program(heddle-worker SOURCES main.cpp LINK core_runtime)
+# What is installed is listed in HeddleInstall.cmake.
 function(heddle_add_program name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
     add_executable(${name} ${ARG_SOURCES})
