@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The build flags of every target, and one function for each kind of target.
+# Programs find their parts relative to themselves, so one layout serves every prefix.
+set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
 include(GNUInstallDirs)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
