@@ -4,6 +4,7 @@
 #include "core/base/File.h"
 #include "core/json/Json.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -50,6 +51,18 @@ struct HeadRow {
     std::int64_t event = 0;
 };
 
+struct PlanItemRow {
+    std::string session, id, title, boundary, expected, state, note;
+    std::int64_t event = 0;   ///< the last event that changed it
+};
+
+/// What a test replaces.
+struct StoreOptions {
+    std::chrono::milliseconds busyTimeout{5000};
+    /// Treat the file system as this remote one ("nfs"); empty: ask the system.
+    std::string remoteFileSystem = {};
+};
+
 /// Who works on a session: {pid, start time of the process, boot id}. Released on destruction.
 class Lease;
 
@@ -59,14 +72,21 @@ class Lease;
 /// block on another writer for at most 5 s (Conflict).
 class Store {
 public:
-    static Result<std::unique_ptr<Store>> open(const std::filesystem::path &workspace);
+    /// Errors: NotFound without such a folder; InvalidInput for a `.heddle` that is no real folder or a
+    /// database made by a newer Heddle; Conflict where another process holds it; Io where it is damaged
+    /// (it is never recreated over).
+    static Result<std::unique_ptr<Store>> open(const std::filesystem::path &workspace,
+                                               const StoreOptions &options = {});
     virtual ~Store() = default;
 
     virtual const std::filesystem::path &workspace() const = 0;
     virtual const std::filesystem::path &folder() const = 0;   ///< where the database is
 
     /// Appends and projects in one transaction. Decisions (types "decided", "undone", "landed") commit
-    /// with synchronous=FULL. Errors: InvalidInput for an unknown type or missing member, Io, Conflict.
+    /// with synchronous=FULL. The event comes back as it is stored: text that is no UTF-8 is replaced.
+    /// A proposal opened for the same session, policy and item supersedes the open one. Errors:
+    /// InvalidInput for an unknown type or missing member; NotFound for a session, proposal, plan item or
+    /// decision that isn't there; Conflict for an act that the present state doesn't allow; Io.
     virtual Result<Event> append(const std::string &session, const std::string &actor,
                                  const std::string &type, const Json &data) = 0;
     virtual Result<std::vector<Event>> eventsAfter(std::int64_t id, const std::string &session = {},
@@ -83,6 +103,10 @@ public:
     virtual Result<std::optional<ProposalRow>> proposal(const std::string &id) = 0;
     virtual Result<std::vector<DecisionRow>> decisions(const std::string &taskPath = {}) = 0;
     virtual Result<std::optional<HeadRow>> head(const std::string &taskPath) = 0;
+    /// The items of a session's present plan, in their order.
+    virtual Result<std::vector<PlanItemRow>> planItems(const std::string &session) = 0;
+    /// Differs from the value before whenever events may have come, from here or another process. Cheap.
+    virtual Result<std::int64_t> changeCounter() = 0;
 
     /// Content-addressed store: written and fsynced before the event that names it.
     virtual Result<std::string> putBlob(std::string_view bytes) = 0;
