@@ -110,7 +110,7 @@ TEST(Plan, errorsNameTheStepTheFieldAndWhatWasExpected)
         {"/steps/0/args/2/i64", "t", "plan.json: steps[0].args[2].i64", "\"t\"", "known here"},
         {"/steps/1/repeat/index", "n", "plan.json: steps[1].repeat.index", "already in use", "rename"},
         {"/steps/1/repeat/count", "0 - 1", "plan.json: steps (repeat over t).count", "-1", "at least 0"},
-        {"/steps/1/repeat/count", "262145", "plan.json: steps (repeat over t).count", "262144", "inside the kernel"},
+        {"/steps/1/repeat/count", "262145", "plan.json: steps (repeat over t).count", "262145", "inside the kernel"},
         {"/steps/1/repeat/steps/0/args/0/offset", "t * cols + 6", "plan.json: steps[1].repeat.steps[0].args[0].offset",
          "step 1 (second): the offset 16", "0 to 15"},
         {"/steps/1/repeat/steps/0/args/0/offset", "t - 1", "plan.json: steps[1].repeat.steps[0].args[0].offset",
