@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a candidate has to beat: eager, torch.compile, and the strongest mode for this target."""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from heddle_oracle import flags
+from heddle_oracle.arena import ArenaView
+from heddle_oracle.capture import TooSlowError, time_limit
+from heddle_oracle.errors import OracleError
+from heddle_oracle.subject import ModuleSubject
+from heddle_oracle.task import Task, copy_state
+
+NAMES = ("eager", "compile", "max_autotune", "freezing")
+LIMIT_SECONDS = 120.0
+_WARM_CALLS = 3
+_CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
+
+
+@dataclass
+class Baseline:
+    """A way to run the model, ready to be timed. `loads_state`: whether it sees state slots
+    (freezing folds the constructed parameters into the code, so it does not)."""
+
+    model: torch.nn.Module
+    call: Callable[..., Any]
+    loads_state: bool
+    seconds: float
+
+
+class Baselines:
+    """Compiles on demand and keeps what it compiled, each on a copy of the model of its own."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._ready: dict[str, Baseline] = {}
+
+    def prepare(self, name: str) -> dict[str, Any]:
+        """{seconds, ok, reason?}: compiles and warms a baseline within 120 s."""
+        if name not in NAMES:
+            raise OracleError(
+                "invalid_input", f"there is no baseline {name!r}", "name", "use " + ", ".join(NAMES)
+            )
+        if name in self._ready:
+            return {"seconds": self._ready[name].seconds, "ok": True}
+        if name == "freezing" and self._task.model.training:
+            return {"seconds": 0.0, "ok": False, "reason": "freezing needs --mode eval"}
+        start = time.perf_counter()
+        try:
+            with time_limit(LIMIT_SECONDS), torch.no_grad():
+                baseline = self._make(name)
+        except TooSlowError as error:
+            seconds = time.perf_counter() - start
+            return {"seconds": seconds, "ok": False, "reason": f"compiling stopped: {error}"}
+        except Exception as error:  # noqa: BLE001 - a compiler may fail in any way on any task
+            line = (str(error).strip().splitlines() or [""])[0]
+            seconds = time.perf_counter() - start
+            reason = f"{type(error).__name__}: {line}"
+            return {"seconds": seconds, "ok": False, "reason": reason}
+        finally:
+            flags.restore(self._task.flags)
+        baseline.seconds = time.perf_counter() - start
+        self._ready[name] = baseline
+        return {"seconds": baseline.seconds, "ok": True}
+
+    def subject(self, name: str, arena: ArenaView) -> ModuleSubject:
+        """The doorbell's subject of a prepared baseline; OracleError ``conflict`` if it is not."""
+        baseline = self._ready.get(name)
+        if baseline is None:
+            raise OracleError("conflict", f"the baseline {name} was not prepared")
+        own = _state_of(baseline.model)
+
+        def load(states: list[torch.Tensor]) -> None:
+            copy_state(own, states)
+
+        targets: list[torch.Tensor | None] = list(own)
+        return ModuleSubject(baseline.call, arena, targets, load if baseline.loads_state else None)
+
+    def _make(self, name: str) -> Baseline:
+        model = copy.deepcopy(self._task.model)
+        call: Callable[..., Any] = model
+        if name != "eager":
+            _private_cache()
+            call = self._compiled(name, model)
+        for _ in range(_WARM_CALLS):
+            inputs = [tensor.clone() for tensor in self._task.sample_inputs()]
+            args, kwargs = self._task.build_call(inputs)
+            call(*args, **kwargs)
+        copy_state(_state_of(model), self._task.constructed)
+        return Baseline(model, call, name != "freezing", 0.0)
+
+    def _compiled(self, name: str, model: torch.nn.Module) -> Callable[..., Any]:
+        options: dict[str, Any] | None = None
+        if name == "max_autotune":
+            # The CPU has no graphs to capture; the mode's name would ask for them.
+            options = {"max_autotune": True}
+        elif name == "freezing":
+            options = {"freezing": True}
+        compiled: Callable[..., Any] = torch.compile(model, dynamic=False, options=options)
+        return compiled
+
+
+def _state_of(model: torch.nn.Module) -> list[torch.Tensor]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def _private_cache() -> None:
+    """Compiled code goes into a folder of this process's own, unless the worker named one."""
+    if not os.environ.get(_CACHE_VARIABLE):
+        os.environ[_CACHE_VARIABLE] = tempfile.mkdtemp(prefix="inductor-")

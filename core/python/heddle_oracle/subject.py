@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch module as a subject of the doorbell: the same code for a baseline and a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from heddle_oracle.arena import ArenaView
+from heddle_oracle.doorbell import GUARD_BYTES, GUARD_FILL, Spans
+from heddle_oracle.encode import DTYPES, decode
+
+_data_ptr = torch.Tensor.data_ptr
+_CALL_ALIGNMENT = 64
+
+
+def span(tensor: torch.Tensor) -> tuple[int, int]:
+    """Address and bytes of a contiguous tensor."""
+    return _data_ptr(tensor), tensor.numel() * tensor.element_size()
+
+
+def guarded_empty(dtype: torch.dtype, shape: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """An uninitialised tensor between two guard zones, and the block that holds all three."""
+    count = 1
+    for size in shape:
+        count *= size
+    length = count * dtype.itemsize
+    block = torch.empty(length + 2 * GUARD_BYTES + _CALL_ALIGNMENT, dtype=torch.uint8)
+    block.fill_(GUARD_FILL)
+    start = GUARD_BYTES + (-(block.data_ptr() + GUARD_BYTES)) % _CALL_ALIGNMENT
+    return block[start : start + length].view(dtype).reshape(tuple(shape)), block
+
+
+class ModuleSubject:
+    """Runs `module` on private copies of arena slots.
+
+    `targets[j]` is the module's own tensor for state j of the layout, or None where it has none;
+    `load(states)` puts a state slot's tensors into the module, `None` leaves its state alone.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        arena: ArenaView,
+        targets: Sequence[torch.Tensor | None],
+        load: Callable[[list[torch.Tensor]], None] | None,
+    ) -> None:
+        layout = arena.layout
+        self._module = module
+        self._arena = arena
+        self._targets = list(targets)
+        self._load = load
+        self._state_slot: int | None = None
+        self._specs = [(DTYPES[e["dtype"]], tuple(e["shape"])) for e in layout["inputs"]]
+        self._call = layout["call"]
+        self._expected = [(DTYPES[e["dtype"]], tuple(e["shape"])) for e in layout["outputs"]]
+        self._output_bytes = [int(e["bytes"]) for e in layout["outputs"]]
+        names = [entry["name"] for entry in layout["state"]]
+        self._updates = [names.index(name) for name in layout["updates"]]
+        self._args: tuple[Any, ...] = ()
+        self._kwargs: dict[str, Any] = {}
+        self._blocks: list[torch.Tensor] = []
+        self._outputs: list[torch.Tensor] = []
+
+    def prepare(self, slot: int, state_slot: int, guarded: bool) -> Spans:
+        self.release()
+        inputs: list[torch.Tensor] = []
+        for index, (dtype, shape) in enumerate(self._specs):
+            if guarded:
+                tensor, block = guarded_empty(dtype, shape)
+                self._blocks.append(block)
+            else:
+                tensor = torch.empty(shape, dtype=dtype)
+            tensor.copy_(self._arena.input(slot, index))
+            inputs.append(tensor)
+        self._load_state(state_slot)
+        args, kwargs = decode(self._call, inputs)
+        self._args, self._kwargs = tuple(args), kwargs
+        states = [target for target in self._targets if target is not None]
+        return [span(tensor) for tensor in (*inputs, *states)]
+
+    def _load_state(self, state_slot: int) -> None:
+        if self._load is None or state_slot >= self._arena.layout["state_slots"]:
+            return
+        if self._state_slot != state_slot:
+            self._load(self._arena.states(state_slot))
+            self._state_slot = state_slot
+        # Earlier calls have moved what forward updates; each call starts from the slot's content.
+        for index in self._updates:
+            target = self._targets[index]
+            if target is not None:
+                target.copy_(self._arena.state(state_slot, index))
+
+    def poison(self) -> None:
+        # PyTorch has no hook into the module's own allocations, but blocks of the outputs' sizes
+        # that are freed just before are what the allocator hands out next.
+        blocks = [torch.empty(n, dtype=torch.uint8).fill_(0xFF) for n in self._output_bytes]
+        del blocks
+
+    def call(self) -> Spans:
+        result = self._module(*self._args, **self._kwargs)
+        leaves = [result] if type(result) is torch.Tensor else pytree.tree_leaves(result)
+        outputs: list[torch.Tensor] = []
+        for leaf in leaves:
+            if leaf is None:
+                continue
+            if type(leaf) is not torch.Tensor or leaf.__dict__:
+                raise TypeError(
+                    f"output {len(outputs)} is a {type(leaf).__name__}; "
+                    "outputs are plain tensors without attributes"
+                )
+            outputs.append(leaf if leaf.is_contiguous() else leaf.contiguous())
+        if len(outputs) != len(self._expected):
+            raise ValueError(f"{len(outputs)} outputs came, {len(self._expected)} were expected")
+        for index, (tensor, (dtype, shape)) in enumerate(zip(outputs, self._expected, strict=True)):
+            if tensor.dtype is not dtype or tensor.shape != shape:
+                raise ValueError(
+                    f"output {index} is {tensor.dtype} {list(tensor.shape)}, "
+                    f"expected {dtype} {list(shape)}"
+                )
+        self._outputs = outputs
+        spans = [span(tensor) for tensor in outputs]
+        for index in self._updates:
+            target = self._targets[index]
+            spans.append((0, 0) if target is None else span(target))
+        return spans
+
+    def release(self) -> None:
+        self._outputs = []
+        self._args = ()
+        self._kwargs = {}
+        self._blocks = []
