@@ -5,8 +5,41 @@
 
 namespace heddle {
 
+namespace {
+
+// Deeper values would overflow the stack where they are written or walked, and a child may send anything.
+constexpr int maximumDepth = 256;
+
+bool isTooDeep(std::string_view text)
+{
+    int depth = 0;
+    bool isInString = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (isInString) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                isInString = false;
+        } else if (c == '"') {
+            isInString = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > maximumDepth)
+                return true;
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 Result<Json> parseJson(std::string_view text, std::string_view where)
 {
+    if (isTooDeep(text))
+        return Error(Code::InvalidInput,
+                     "this JSON is nested deeper than " + std::to_string(maximumDepth) + " levels", std::string(where));
     try {
         return Json::parse(text);
     } catch (const Json::parse_error &failure) {
@@ -17,6 +50,8 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
         const std::size_t column = lineStart == std::string_view::npos ? at : at - lineStart - 1;
         return Error(Code::InvalidInput, "this is not valid JSON (column " + std::to_string(column) + ")",
                      std::string(where) + ':' + std::to_string(line));
+    } catch (const Json::exception &) {
+        return Error(Code::InvalidInput, "a number in this JSON is too large for a double", std::string(where));
     }
 }
 

@@ -31,3 +31,19 @@ TEST(Json, invalidUtf8IsReplacedInsteadOfThrown)
 {
     EXPECT_EQ(compactText(Json("\xff")), "\"\xEF\xBF\xBD\"");
 }
+
+TEST(Json, aNumberThatNoDoubleHoldsIsAnError)
+{
+    const auto parsed = parseJson("[1e400]", "reply");
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().code(), Code::InvalidInput);
+}
+
+TEST(Json, aValueThatIsNestedTooDeepIsRefusedBeforeItIsBuilt)
+{
+    const std::string deep(300, '[');
+    ASSERT_FALSE(parseJson(deep + std::string(300, ']'), "reply"));
+    // Brackets inside a string are no nesting, an escaped quote does not end it.
+    EXPECT_TRUE(parseJson("\"\\\"" + deep + "\"", "reply"));
+    EXPECT_TRUE(parseJson(std::string(200, '[') + std::string(200, ']'), "reply"));
+}
