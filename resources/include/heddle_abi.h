@@ -86,8 +86,9 @@ struct PointerMatches {
 template<typename Element, bool isWritable, typename Seen>
 struct PointerMatches<Element, isWritable, const Seen *> : Matches<Element, Seen> {
 };
-template<typename Element, typename Seen>
-struct PointerMatches<Element, true, Seen *> : Matches<Element, Seen> {
+template<typename Element, bool isWritable, typename Seen>
+struct PointerMatches<Element, isWritable, Seen *> {
+    static constexpr bool value = isWritable && Matches<Element, Seen>::value;
 };
 // Too few parameters is the business of the check of their count.
 template<typename Element, bool isWritable>
@@ -109,6 +110,29 @@ constexpr int arity = Signature<Function>::count;
 template<typename Function, int index, typename Element, bool isWritable>
 constexpr bool takes_pointer =
     PointerMatches<Element, isWritable, typename Signature<Function>::template Parameter<index>>::value;
+
+template<typename Parameter, bool isWritable>
+struct AnyPointer {
+    static constexpr bool value = false;
+};
+template<typename Seen, bool isWritable>
+struct AnyPointer<const Seen *, isWritable> {
+    static constexpr bool value = true;
+};
+template<typename Seen, bool isWritable>
+struct AnyPointer<Seen *, isWritable> {
+    static constexpr bool value = isWritable;
+};
+template<bool isWritable>
+struct AnyPointer<OutOfRange, isWritable> {
+    static constexpr bool value = true;
+};
+
+/// Parameter `index` takes a pointer to some element, const where the buffer is read-only: for inputs and
+/// state, whose dtype the task knows and the plan does not say.
+template<typename Function, int index, bool isWritable>
+constexpr bool takes_any_pointer =
+    AnyPointer<typename Signature<Function>::template Parameter<index>, isWritable>::value;
 
 /// Parameter `index` of the kernel takes this scalar.
 template<typename Function, int index, typename Scalar>

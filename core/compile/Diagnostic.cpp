@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compile/Diagnostic.h"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace heddle {
+
+namespace {
+
+constexpr std::size_t maxDiagnostics = 200;
+constexpr std::size_t maxMessageBytes = 4000;
+
+struct SeverityWord {
+    std::string_view word;
+    Diagnostic::Severity severity;
+};
+
+// "error" last among its kind: "catastrophic error" and "fatal error" contain it.
+constexpr std::array<SeverityWord, 5> severityWords = {{
+    {"fatal error: ", Diagnostic::Severity::Error},
+    {"catastrophic error: ", Diagnostic::Severity::Error},
+    {"error: ", Diagnostic::Severity::Error},
+    {"warning: ", Diagnostic::Severity::Warning},
+    {"note: ", Diagnostic::Severity::Note},
+}};
+
+bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+/// Takes trailing digits and the separator before them: "a:12" → 12, text "a".
+std::optional<int> takeNumber(std::string_view &text, char separator)
+{
+    const std::size_t at = text.rfind(separator);
+    if (at == std::string_view::npos || at + 1 == text.size())
+        return std::nullopt;
+    int value = 0;
+    const char *end = text.data() + text.size();
+    const auto [stop, code] = std::from_chars(text.data() + at + 1, end, value);
+    if (code != std::errc() || stop != end)
+        return std::nullopt;
+    text = text.substr(0, at);
+    return value;
+}
+
+/// Fills file, line and column from "src/kernel.cpp:3:5", or NVRTC's "kernel.cu(12)".
+void readPlace(std::string_view place, std::string_view prefix, Diagnostic &out)
+{
+    if (!place.empty() && place.back() == ')') {
+        std::string_view inside = place.substr(0, place.size() - 1);
+        if (const auto line = takeNumber(inside, '(')) {
+            out.line = *line;
+            place = inside;
+        }
+    } else if (const auto last = takeNumber(place, ':')) {
+        if (const auto line = takeNumber(place, ':')) {
+            out.line = *line;
+            out.column = *last;
+        } else {
+            out.line = *last;
+        }
+    }
+    // A word without a line is the name of a program ("cc1plus"), not a file.
+    if (out.line == 0)
+        return;
+    while (startsWith(place, "./"))
+        place.remove_prefix(2);
+    if (startsWith(place, prefix))
+        place.remove_prefix(prefix.size());
+    out.file = std::string(place);
+}
+
+std::optional<Diagnostic> readCompilerLine(std::string_view line, std::string_view prefix)
+{
+    for (const auto &[word, severity] : severityWords) {
+        // Either at the start, or after "place: ".
+        std::size_t at = line.find(": " + std::string(word));
+        std::size_t skip = 2;
+        if (at == std::string_view::npos) {
+            if (!startsWith(line, word))
+                continue;
+            at = 0;
+            skip = 0;
+        }
+        Diagnostic out;
+        out.severity = severity;
+        out.message = std::string(line.substr(at + skip + word.size(), maxMessageBytes));
+        readPlace(line.substr(0, at), prefix, out);
+        return out;
+    }
+    return std::nullopt;
+}
+
+std::optional<Diagnostic> readLinkerLine(std::string_view line)
+{
+    constexpr std::array<std::string_view, 3> signs = {"undefined reference to", "multiple definition of",
+                                                       "cannot find "};
+    for (const std::string_view sign : signs) {
+        const std::size_t at = line.find(sign);
+        if (at == std::string_view::npos)
+            continue;
+        Diagnostic out;
+        out.message = std::string(line.substr(at, maxMessageBytes));
+        return out;
+    }
+    return std::nullopt;
+}
+
+const char *severityName(Diagnostic::Severity severity)
+{
+    switch (severity) {
+    case Diagnostic::Severity::Error: return "error";
+    case Diagnostic::Severity::Warning: return "warning";
+    case Diagnostic::Severity::Note: return "note";
+    }
+    return "error";
+}
+
+} // namespace
+
+std::vector<Diagnostic> parseDiagnostics(std::string_view log, std::string_view sourcePrefix)
+{
+    std::vector<Diagnostic> out;
+    while (!log.empty() && out.size() < maxDiagnostics) {
+        const std::size_t end = log.find('\n');
+        const std::string_view line = log.substr(0, end);
+        log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+        // "In file included from" and "In function" lines only lead to the message that follows.
+        if (line.empty() || line.front() == ' ' || startsWith(line, "In file included from"))
+            continue;
+        auto found = readCompilerLine(line, sourcePrefix);
+        if (!found)
+            found = readLinkerLine(line);
+        // The linker's verdict repeats what its own lines said.
+        if (found && found->message != "ld returned 1 exit status")
+            out.push_back(std::move(*found));
+    }
+    return out;
+}
+
+Json toJson(const std::vector<Diagnostic> &diagnostics)
+{
+    Json list = Json::array();
+    for (const Diagnostic &item : diagnostics)
+        list.push_back({{"file", item.file}, {"line", item.line}, {"column", item.column},
+                        {"severity", severityName(item.severity)}, {"message", item.message}});
+    return list;
+}
+
+} // namespace heddle

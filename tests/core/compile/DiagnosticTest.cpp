@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compile/Diagnostic.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle {
+namespace {
+
+std::string asText(std::string_view log)
+{
+    std::string text;
+    for (const Json &row : toJson(parseDiagnostics(log, "src/")))
+        text += row["file"].get<std::string>() + '|' + std::to_string(row["line"].get<int>()) + '|'
+            + std::to_string(row["column"].get<int>()) + '|' + row["severity"].get<std::string>() + '|'
+            + row["message"].get<std::string>() + '\n';
+    return text;
+}
+
+TEST(Diagnostics, textOfCompilerAndLinkerBecomesPlacesInTheCandidatesFiles)
+{
+    EXPECT_EQ(asText("In file included from heddle_unit_0.cpp:2:\n"
+                     "src/kernel.cpp: In function 'void f(const float*)':\n"
+                     "src/kernel.cpp:7:9: error: assignment of read-only location '* x'\n"
+                     "src/sub/util.h:3:1: warning: unused variable 'a' [-Wunused-variable]\n"
+                     "./include/heddle_cpu.h:9: note: declared here\n"
+                     "src/kernel.cpp:1:10: fatal error: vector3: No such file or directory\n"
+                     "compilation terminated.\n"
+                     "plan.json:1:33: error: 'g' was not declared in this scope\n"
+                     "cc1plus: error: bad value 'x' for '-march=' switch\n"
+                     "/usr/bin/ld: /tmp/ccA.o: in function `f':\n"
+                     "u.cpp:(.text+0x0): multiple definition of `f'; /tmp/ccB.o:u.cpp:(.text+0x0): first defined here\n"
+                     "collect2: error: ld returned 1 exit status\n"),
+              "kernel.cpp|7|9|error|assignment of read-only location '* x'\n"
+              "sub/util.h|3|1|warning|unused variable 'a' [-Wunused-variable]\n"
+              "include/heddle_cpu.h|9|0|note|declared here\n"
+              "kernel.cpp|1|10|error|vector3: No such file or directory\n"
+              "plan.json|1|33|error|'g' was not declared in this scope\n"
+              "|0|0|error|bad value 'x' for '-march=' switch\n"
+              "|0|0|error|multiple definition of `f'; /tmp/ccB.o:u.cpp:(.text+0x0): first defined here\n");
+}
+
+TEST(Diagnostics, textOfNvrtcIsReadAsWell)
+{
+    EXPECT_EQ(asText("kernel.cu(12): error: identifier \"foo\" is undefined\n      foo(x);\n      ^\n\n"
+                     "src/kernel.cu(3): catastrophic error: cannot open source file \"vector\"\n"
+                     "1 error detected in the compilation of \"kernel.cu\".\n"),
+              "kernel.cu|12|0|error|identifier \"foo\" is undefined\n"
+              "kernel.cu|3|0|error|cannot open source file \"vector\"\n");
+}
+
+TEST(Diagnostics, oddTextGivesNothingAndALongLogIsCut)
+{
+    EXPECT_EQ(asText(""), "");
+    EXPECT_EQ(asText("no message\n:::\n(((\n"), "");
+    std::string log;
+    for (int i = 0; i < 1000; ++i)
+        log += "a.cpp:1:1: error: x\n";
+    EXPECT_EQ(parseDiagnostics(log, "src/").size(), 200u);
+}
+
+} // namespace
+} // namespace heddle
