@@ -101,12 +101,18 @@ def check_connects(name: str, clean: str) -> Iterator[Finding]:
             yield Finding(name, line, "a connected lambda captures by reference; capture by value")
 
 
-def check_translation(root: Path, name: str, clean: str) -> Iterator[Finding]:
+def has_context(root: Path, name: str, text: str, clean: str) -> bool:
+    """The file's own header declares a context, or that of a class whose members the file defines."""
+    own = {name.rsplit(".", 1)[0] + ".h"}
+    own |= {h for h in re.findall(r'#include "((?:app|widgets)/[^"]+\.h)"', text)
+            if re.search(rf"\b{re.escape(Path(h).stem)}::", clean)}
+    headers = [root / header for header in own if (root / header).is_file()]
+    return any(TR_CONTEXT.search(header.read_text(encoding="utf-8")) for header in headers)
+
+
+def check_translation(root: Path, name: str, text: str, clean: str) -> Iterator[Finding]:
     found = TR.search(clean)
-    if not found or TR_CONTEXT.search(clean):
-        return
-    header = root / (name.rsplit(".", 1)[0] + ".h")
-    if not (header.is_file() and TR_CONTEXT.search(header.read_text(encoding="utf-8"))):
+    if found and not TR_CONTEXT.search(clean) and not has_context(root, name, text, clean):
         yield Finding(name, line_at(clean, found.start()),
                       "tr() outside a Q_OBJECT class has no translation context; use a class with Q_DECLARE_TR_FUNCTIONS")
 
@@ -115,8 +121,10 @@ def check_readmes(root: Path, names: list[str]) -> Iterator[Finding]:
     with_code = {n.rsplit("/", 1)[0] for n in names if is_code(n) and "/" in n and not is_data(n)}
     for folder in sorted(with_code):
         top = folder.split("/", 1)[0]
-        # A folder of tests mirrors a folder that has its own README; a Python package's is beside it.
-        if top.startswith((".", "docs")) or (top == "tests" and folder.count("/") > 1) or "/python/" in folder:
+        # A folder of tests mirrors a folder that has its own README; a Python package's, a plan's is above it.
+        if top.startswith((".", "docs")) or "/python/" in folder:
+            continue
+        if top in ("tests", "resources") and folder.count("/") > 1:
             continue
         if f"{folder}/README.md" not in names:
             yield Finding(folder, 1, "this folder has no README.md (10 to 40 lines: purpose, types, includes, tests, traps)")
@@ -144,7 +152,7 @@ def check(root: Path) -> Iterator[Finding]:
             clean = without_comments_and_strings(text)
             yield from check_connects(name, clean)
             if name.startswith(GPL):
-                yield from check_translation(root, name, clean)
+                yield from check_translation(root, name, text, clean)
 
 
 if __name__ == "__main__":

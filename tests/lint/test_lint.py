@@ -78,6 +78,10 @@ class Layers(Planted):
         self.plant("core/base/Error.cpp", CLEAN + '#include "Error.h"\n')
         self.assertIn("included without its folder", self.messages(check_layers.check))
 
+    def test_an_include_inside_a_written_kernel_is_no_include_of_ours(self) -> None:
+        self.plant("core/base/Error.cpp", CLEAN + 'auto text = R"(\n#include "heddle_cpu.h"\n)";\n')
+        self.assertEqual(self.messages(check_layers.check), "")
+
     def test_a_cycle_in_the_table_is_found(self) -> None:
         self.plant("docs/architecture/layers.toml",
                    LAYERS.replace('"core/base" = { may_include = [] }', '"core/base" = { may_include = ["core/json"] }'))
@@ -152,6 +156,11 @@ class Files(Planted):
     def test_tr_in_a_class_with_q_object_is_not(self) -> None:
         self.plant("widgets/common/View.h", GPL + "class View : public QWidget { Q_OBJECT };\n")
         self.assertEqual(self.found_in(GPL + 'QString View::f() { return tr("Open"); }\n'), "")
+
+    def test_tr_in_a_second_file_of_such_a_class_is_not(self) -> None:
+        self.plant("widgets/common/View.h", GPL + "class View : public QWidget { Q_OBJECT };\n")
+        text = GPL + '#include "widgets/common/View.h"\nQString View::f() { return tr("Open"); }\n'
+        self.assertEqual(self.found_in(text, "widgets/common/ViewMenus.cpp"), "")
 
     def test_inputs_of_tests_are_left_as_they_are(self) -> None:
         self.assertEqual(self.found_in("def broken(:\n\tpass", "tests/core/task/data/broken.py"), "")
