@@ -103,7 +103,7 @@ std::vector<EventType> makeEventTypes()
           {"files", Array, Optional}}},
         {"cancel_requested", session, {{"reason", Text, Optional}}},
         {"trusted", workspace, {{"folder", Name}}},
-        {"setting_changed", workspace, {{"key", Name}, {"value", Any}}},
+        {"setting_changed", workspace, {{"key", Name}, {"value", Any, Optional}}},
         {"job_started", workspace, {{"job", Any}, {"name", Name}}},
         {"job_ended", workspace, {{"job", Any}, {"ok", Boolean}, {"error", Any, Optional}}},
     };

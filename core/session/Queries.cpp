@@ -36,6 +36,16 @@ DecisionRow decisionFromRow(SQLite::Statement &query)
 constexpr const char *DecisionColumns = "SELECT event, proposal, session, actor, decision, reason, revision, "
                                         "previous, undone_by, task_path, landed FROM decisions ";
 
+/// The database may have come with a downloaded folder: its text need not be what we write.
+Result<Json> parseData(const std::string &data, std::int64_t event)
+{
+    const std::string where = "event " + std::to_string(event);
+    auto parsed = parseJson(data, where);
+    if (parsed && parsed->is_object())
+        return parsed;
+    return Error(Code::Io, "an event of this workspace is damaged: its data are not a JSON object", where);
+}
+
 /// All rows of a query with one text parameter, or without when the parameter is empty.
 template<typename Row>
 std::vector<Row> rows(SQLite::Database &database, const std::string &select, const char *filter,
@@ -60,10 +70,7 @@ Result<Event> eventFromRow(SQLite::Statement &query)
     event.time = text(query, 2);
     event.actor = text(query, 3);
     event.type = text(query, 4);
-    auto data = parseJson(text(query, 5), "event " + std::to_string(event.id));
-    if (!data)
-        return Error(Code::Io, "an event of this workspace is damaged", "event " + std::to_string(event.id));
-    event.data = std::move(*data);
+    HEDDLE_TRY(event.data, parseData(text(query, 5), event.id));
     return event;
 }
 
@@ -158,7 +165,7 @@ Result<std::optional<VerdictRow>> newestVerdict(SQLite::Database &database, cons
         return std::optional<VerdictRow>();
     VerdictRow row{text(query, 0), text(query, 1), text(query, 2), text(query, 3), text(query, 4),
                    Json(),         integer(query, 6)};
-    HEDDLE_TRY(const Json data, parseJson(text(query, 5), "event " + std::to_string(row.event)));
+    HEDDLE_TRY(const Json data, parseData(text(query, 5), row.event));
     row.report = memberOr(data, "report");
     return std::optional<VerdictRow>(std::move(row));
 }

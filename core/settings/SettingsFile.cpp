@@ -41,15 +41,11 @@ std::map<std::string, int> linesOfKeys(std::string_view text)
 
 Result<Json> parseFile(const std::string &text, const fs::path &path)
 {
-    try {
-        HEDDLE_TRY(Json content, parseJson(text, path.string()));
-        if (!content.is_object())
-            return Error(Code::InvalidInput, "the settings must be a JSON object, as in {\"theme\": \"dark\"}",
-                         path.string() + ":1");
-        return content;
-    } catch (const Json::exception &) {
-        return Error(Code::InvalidInput, "a number in this file is too large", path.string() + ":1");
-    }
+    HEDDLE_TRY(Json content, parseJson(text, path.string()));
+    if (!content.is_object())
+        return Error(Code::InvalidInput, "the settings must be a JSON object, as in {\"theme\": \"dark\"}",
+                     path.string() + ":1");
+    return content;
 }
 
 /// The file's object; an empty one where there is no file.
@@ -88,6 +84,7 @@ SettingsFile readSettingsFile(const fs::path &path, SettingOrigin origin)
         }
         file.entries[name] = {value, line};
     }
+    // By line, the longer number being the larger: JSON gives the keys in alphabetical order.
     std::stable_sort(file.problems.begin(), file.problems.end(), [](const Error &a, const Error &b) {
         return a.where().size() != b.where().size() ? a.where().size() < b.where().size() : a.where() < b.where();
     });

@@ -183,12 +183,9 @@ Result<Json> settingFromText(std::string_view name, const std::string &text)
     const bool isText = key->type == Text || key->type == Word || key->type == Program || key->type == Target;
     if (!isText) {
         // Only a whole scalar in JSON's spelling: "1e3" and "true", but not "1 2" or "[1]".
-        try {
-            auto parsed = parseJson(text, name);
-            value = parsed && !parsed->is_structured() ? *std::move(parsed) : Json(text);
-        } catch (const Json::exception &) {
-            value = Json(text);   // a number beyond double's range
-        }
+        auto parsed = parseJson(text, name);
+        if (parsed && !parsed->is_structured())
+            value = *std::move(parsed);
     }
     HEDDLE_CHECK_OK(validateSetting(name, value, SettingOrigin::Flag));
     return value;

@@ -5,6 +5,8 @@
 #include "core/session/FileSystemKind.h"
 #include "core/session/Migrations.h"
 
+#include <SQLiteCpp/Statement.h>
+
 #include <algorithm>
 
 namespace heddle::test {
@@ -159,6 +161,26 @@ TEST_F(StoreFile, ATamperedProjectionIsFoundByTheCheck)
     EXPECT_FALSE(store().checkProjections());
     database.exec("DELETE FROM events WHERE type='proposal_opened'");
     EXPECT_TRUE(store().checkProjections());
+}
+
+TEST_F(StoreFile, ADamagedEventIsNamedAndTheOthersCanBeRead)
+{
+    startSession("s1");
+    must("s1", "builtin", "judged",
+         {{"candidate", "c"}, {"stage", "quick"}, {"task_digest", "d"}, {"report", Json::object()}});
+    SQLite::Database database(databaseFile().string(), SQLite::OPEN_READWRITE, 5000);
+    for (const char *data : {"{\"x\": 1e999}", "{", "[]", ""}) {
+        SQLite::Statement update(database, "UPDATE events SET data=? WHERE id=2");
+        update.bind(1, data);
+        update.exec();
+        const auto events = store().eventsAfter(1);
+        ASSERT_FALSE(events) << data;
+        EXPECT_EQ(events.error().code(), Code::Io);
+        EXPECT_EQ(events.error().where(), "event 2");
+        EXPECT_FALSE(store().verdict("c"));
+        EXPECT_FALSE(store().checkProjections());
+        EXPECT_EQ(store().eventsAfter(0, {}, 1)->size(), 1u);
+    }
 }
 
 TEST_F(StoreFile, LocalFoldersAreLocalAndProcIsNoNetwork)
