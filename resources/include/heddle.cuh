@@ -49,12 +49,12 @@ __device__ __forceinline__ int64_t global_index()
 
 struct Sum {
     __device__ __forceinline__ float operator()(float a, float b) const { return a + b; }
-    static constexpr float identity = 0.0f;
+    static __device__ __forceinline__ float identity() { return 0.0f; }
 };
 /// Keeps NaN, unlike fmaxf.
 struct Max {
     __device__ __forceinline__ float operator()(float a, float b) const { return a != a || a > b ? a : b; }
-    static constexpr float identity = -__builtin_huge_valf();
+    static __device__ __forceinline__ float identity() { return __int_as_float(0xff800000); }
 };
 
 /// The reduction over a warp, in every lane.
@@ -78,7 +78,7 @@ __device__ __forceinline__ float block_reduce(float value, Op op, float *shared)
         shared[warp] = value;
     __syncthreads();
     const int warps = (blockDim.x + 31) / 32;
-    value = warp_reduce(lane < warps ? shared[lane] : Op::identity, op);
+    value = warp_reduce(lane < warps ? shared[lane] : Op::identity(), op);
     __syncthreads();
     return value;
 }

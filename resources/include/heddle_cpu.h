@@ -171,8 +171,9 @@ HEDDLE_INLINE float log1p(float x)
 {
     const float u = 1.0f + x;
     const float correction = (x - (u - 1.0f)) / u;
-    const bool is_usable = u > 0.0f && u < infinity();
-    const float y = log(u) + (is_usable ? correction : 0.0f);
+    // 0/0 at u = 0 and inf - inf at u = inf are no corrections.
+    const float below = u > 0.0f ? correction : 0.0f;
+    const float y = log(u) + (u < infinity() ? below : 0.0f);
     return u == 1.0f ? x : y;
 }
 
@@ -238,8 +239,9 @@ HEDDLE_INLINE float gelu_tanh(float x)
 HEDDLE_INLINE float softplus(float x, float beta = 1.0f, float threshold = 20.0f)
 {
     const float t = beta * x;
-    const float y = log1p(exp(t < threshold ? t : threshold)) / beta;
-    return t > threshold ? x : (x != x ? x : y);
+    // max(t, 0) + log1p(e^-|t|): the same value, and nothing overflows.
+    const float y = ((t > 0.0f ? t : 0.0f) + log1p(exp(-abs(t)))) / beta;
+    return t > threshold ? x : y;
 }
 
 // ---------------------------------------------------------------- powers
@@ -286,13 +288,18 @@ HEDDLE_INLINE float pow(float x, float y)
     const uint64_t scale_bits = (__builtin_bit_cast(uint64_t, shifted) + 1023u) << 52;
     float result = static_cast<float>(p * __builtin_bit_cast(double, scale_bits));
     result = t != t ? nan() : result;
-    const bool is_integer = y == floor(y);
-    const bool is_odd = is_integer && 0.5f * y != floor(0.5f * y);
-    result = a == 1.0f && y == y ? 1.0f : result;
-    const bool is_negative = static_cast<int32_t>(bits(x)) < 0;
-    result = is_negative && is_odd ? -result : result;
-    result = x < 0.0f && !is_integer && a < infinity() ? nan() : result;
-    return y == 0.0f || x == 1.0f ? 1.0f : result;
+    // Conditions as integers: g++ 12 does not vectorise a select between two booleans.
+    const uint32_t negative = bits(x) >> 31;
+    const uint32_t integer = y == floor(y) ? 1u : 0u;
+    const uint32_t odd = 0.5f * y != floor(0.5f * y) ? integer : 0u;
+    result = a == 1.0f ? (y == y ? 1.0f : y) : result;
+    result = from_bits(bits(result) ^ ((negative & odd) << 31));
+    const uint32_t below_zero = x < 0.0f ? 1u : 0u;
+    const uint32_t finite = a < infinity() ? 1u : 0u;
+    const uint32_t invalid = below_zero & finite & (integer ^ 1u);
+    result = invalid != 0u ? nan() : result;
+    result = x == 1.0f ? 1.0f : result;
+    return y == 0.0f ? 1.0f : result;
 }
 
 // ---------------------------------------------------------------- 16-bit floats

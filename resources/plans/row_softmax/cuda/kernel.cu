@@ -7,7 +7,7 @@ extern "C" __global__ void row_softmax(const float *x, float *out, int cols, flo
     extern __shared__ float partial[];
     const float *from = x + static_cast<int64_t>(blockIdx.x) * cols;
     float *to = out + static_cast<int64_t>(blockIdx.x) * cols;
-    float peak = heddle::Max::identity;
+    float peak = heddle::Max::identity();
     for (int col = threadIdx.x; col < cols; col += blockDim.x)
         peak = heddle::Max()(from[col] * scale, peak);
     peak = heddle::block_reduce(peak, heddle::Max(), partial);
