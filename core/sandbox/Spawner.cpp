@@ -186,15 +186,23 @@ void Spawner::State::watchLoop()
         std::erase_if(watched, [](const auto &child) { return child.expired(); });
         const auto children = watched;
         lock.unlock();
+        std::vector<std::shared_ptr<Child::State>> alive;
         for (const auto &weak : children) {
-            const auto child = weak.lock();
-            if (!child || child->isDead())
-                continue;
+            if (auto child = weak.lock(); child && !child->isDead())
+                alive.push_back(std::move(child));
+        }
+        const auto isWatchedItself = [&](pid_t pid) {
+            return std::any_of(alive.begin(), alive.end(), [&](const auto &child) { return child->innerPid == pid; });
+        };
+        for (const auto &child : alive) {
             // Zygotes and compilers have descendants; looking for them at every tick would disturb a timed call.
             const std::vector<pid_t> tree = tick % 4 == 0 ? processTree(child->innerPid) : std::vector{child->innerPid};
             std::uint64_t resident = 0;
-            for (const pid_t pid : tree)
-                resident = std::max(resident, residentBytes(pid));
+            for (const pid_t pid : tree) {
+                // A zygote does not answer for what it forked.
+                if (pid == child->innerPid || !isWatchedItself(pid))
+                    resident = std::max(resident, residentBytes(pid));
+            }
             const bool isOverMemory = child->memoryBytes != 0 && resident > child->memoryBytes;
             if (!isOverMemory && tree.size() <= child->processes)
                 continue;
@@ -290,6 +298,14 @@ Result<Child> Spawner::State::spawn(const SpawnRequest &request)
     const std::lock_guard lock(mutex);
     watched.push_back(child);
     return Child(std::move(child));
+}
+
+void Spawner::watch(const Child &child, const SandboxPolicy &policy)
+{
+    child.m_state->memoryBytes = policy.memoryBytes;
+    child.m_state->processes = policy.processes;
+    const std::lock_guard lock(m_state->mutex);
+    m_state->watched.push_back(child.m_state);
 }
 
 Spawner::Spawner(std::unique_ptr<State> state)

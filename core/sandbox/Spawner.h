@@ -35,6 +35,8 @@ public:
     const RungReport &rung() const;
     /// Returns once the program itself has been executed. Errors: InvalidInput (policy), NotFound (program), Environment.
     Result<Child> spawn(const SpawnRequest &request);
+    /// Puts a child that a zygote forked under the watch, with the policy's memory limit.
+    void watch(const Child &child, const SandboxPolicy &policy);
 
 private:
     struct State;

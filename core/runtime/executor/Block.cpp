@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/executor/Block.h"
+
+#include "core/runtime/Doorbell.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace heddle {
+
+Block::Block(Block &&other) noexcept
+{
+    *this = std::move(other);
+}
+
+Block &Block::operator=(Block &&other) noexcept
+{
+    std::swap(m_memory, other.m_memory);
+    std::swap(m_data, other.m_data);
+    std::swap(m_bytes, other.m_bytes);
+    std::swap(m_isGuarded, other.m_isGuarded);
+    return *this;
+}
+
+Block::~Block()
+{
+    free();
+}
+
+void Block::free()
+{
+    std::free(m_memory);
+    m_memory = nullptr;
+    m_data = nullptr;
+    m_bytes = 0;
+}
+
+bool Block::allocate(std::uint64_t bytes, bool isGuarded, unsigned shift)
+{
+    free();
+    const std::uint64_t guard = isGuarded ? HEDDLE_GUARD_BYTES : 0;
+    const std::uint64_t before = guard + std::uint64_t{shift} * 64;
+    if (::posix_memalign(&m_memory, 64, std::max<std::uint64_t>(before + bytes + guard, 1)) != 0) {
+        m_memory = nullptr;
+        return false;
+    }
+    m_data = static_cast<std::byte *>(m_memory) + before;
+    m_bytes = bytes;
+    m_isGuarded = isGuarded;
+    if (isGuarded) {
+        std::memset(m_data - guard, HEDDLE_GUARD_FILL, guard);
+        std::memset(m_data + bytes, HEDDLE_GUARD_FILL, guard);
+    }
+    return true;
+}
+
+void Block::fill(int byte)
+{
+    if (m_bytes > 0)
+        std::memset(m_data, byte, m_bytes);
+}
+
+bool Block::isIntact() const
+{
+    if (!m_isGuarded || m_data == nullptr)
+        return true;
+    const auto isFill = [](std::byte byte) { return byte == std::byte{HEDDLE_GUARD_FILL}; };
+    return std::all_of(m_data - HEDDLE_GUARD_BYTES, m_data, isFill)
+        && std::all_of(m_data + m_bytes, m_data + m_bytes + HEDDLE_GUARD_BYTES, isFill);
+}
+
+} // namespace heddle

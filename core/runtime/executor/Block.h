@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle {
+
+/// A private buffer of a call, aligned to 64 bytes, with a guard zone on both sides where asked for. An empty tensor gets an
+/// address as well.
+class Block {
+public:
+    Block() = default;
+    Block(Block &&other) noexcept;
+    Block &operator=(Block &&other) noexcept;
+    Block(const Block &) = delete;
+    Block &operator=(const Block &) = delete;
+    ~Block();
+
+    /// Replaces what it holds. `shift` moves the start by as many times 64 bytes, so that addresses differ between calls.
+    /// False when there is no memory.
+    bool allocate(std::uint64_t bytes, bool isGuarded, unsigned shift);
+    void free();
+    void fill(int byte);
+    void *data() const { return m_data; }
+    std::uint64_t bytes() const { return m_bytes; }
+    /// True while both guard zones hold their fill; true without guards.
+    bool isIntact() const;
+
+private:
+    void *m_memory = nullptr;
+    std::byte *m_data = nullptr;
+    std::uint64_t m_bytes = 0;
+    bool m_isGuarded = false;
+};
+
+} // namespace heddle
