@@ -22,6 +22,13 @@ struct Prepared {
     std::string digest;    ///< of sources and flags
 };
 
+/// A name inside a comment of the exported file: one line, whatever the name holds.
+std::string oneLine(std::string text)
+{
+    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; }, '?');
+    return text;
+}
+
 void replaceMark(std::string &text, const std::string &mark, const std::string &value)
 {
     const std::size_t at = text.find(mark);
@@ -90,7 +97,7 @@ Result<void> ForwardWriter::checkValues()
             line("if " + access + " == " + access + ':');
         else
             line("if " + access + (isWord ? " is not " : " != ") + *expected + ':');
-        line("    _refuse_value(\"" + access + "\", " + access + ", " + *expected + ')');
+        line("    _refuse_value(" + pythonString(access) + ", " + access + ", " + *expected + ')');
     }
     return {};
 }
@@ -205,7 +212,7 @@ Result<std::string> exportModelNew(const ExportRequest &request)
     const std::string judged = stringOr(memberOr(request.taskInfo, "task"), "mode") == "eval" && readsMode ? "False" : mode;
 
     std::string text = modelNewHead;
-    replaceMark(text, "@TASK@", stringOr(memberOr(request.taskInfo, "task"), "name", "task"));
+    replaceMark(text, "@TASK@", oneLine(stringOr(memberOr(request.taskInfo, "task"), "name", "task")));
     replaceMark(text, "@CANDIDATE@", treeDigest(request.files).substr(0, 16));
     replaceMark(text, "@FLAGS@", flags + ']');
     replaceMark(text, "@DIGEST@", prepared.digest);

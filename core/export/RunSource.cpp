@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/export/RunSource.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -56,6 +57,15 @@ std::string doubleText(double value)
     std::array<char, 64> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific).ptr;
     return std::string(digits.data(), end);
+}
+
+/// " // input:x" for a pointer whose name cannot end or continue a comment.
+std::string noteOf(const PlanArgument &argument)
+{
+    const std::string &name = argument.buffer;
+    const bool isPlain = std::all_of(name.begin(), name.end(),
+                                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\\'; });
+    return name.empty() || !isPlain ? std::string() : " // " + name;
 }
 
 std::string RunWriter::baseOf(std::uint32_t buffer) const
@@ -142,8 +152,7 @@ Result<std::string> RunWriter::call(const KernelStep &step, const std::string &m
     std::string text = margin + "{ // " + step.kernel + '\n' + margin + "    const heddle_arg arguments[] = {\n";
     for (const PlanArgument &item : step.args) {
         HEDDLE_TRY(const std::string value, argument(item));
-        const std::string note = item.kind == PlanArgument::Kind::Pointer ? item.buffer : std::string();
-        text += margin + "        " + value + ',' + (note.empty() ? "" : " // " + note) + '\n';
+        text += margin + "        " + value + ',' + noteOf(item) + '\n';
     }
     return text + margin + "    };\n" + margin + "    " + name + "(arguments);\n" + margin + "}\n";
 }
