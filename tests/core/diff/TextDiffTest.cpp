@@ -54,8 +54,7 @@ extern "C" void shift(const float *x, float *y, long n)
 const char *const Golden = R"(@@ -1,7 +1,9 @@
  #include <math.h>
 +#include <omp.h>
- 
- extern "C" void scale(const float *x, float *y, long n)
+)" " \n" R"( extern "C" void scale(const float *x, float *y, long n)
  {
 +#pragma omp parallel for
      for (long i = 0; i < n; ++i)
