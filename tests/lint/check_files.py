@@ -126,6 +126,10 @@ def check_readmes(root: Path, names: list[str]) -> Iterator[Finding]:
             continue
         if top in ("tests", "resources") and folder.count("/") > 1:
             continue
+        # A program of one file inside a folder that has its README is described there.
+        sources = [n for n in names if n.rpartition("/")[0] == folder and is_code(n) and not n.endswith("CMakeLists.txt")]
+        if folder.count("/") > 1 and len(sources) <= 1:
+            continue
         if f"{folder}/README.md" not in names:
             yield Finding(folder, 1, "this folder has no README.md (10 to 40 lines: purpose, types, includes, tests, traps)")
     for name in names:

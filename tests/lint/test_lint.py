@@ -115,6 +115,13 @@ class Files(Planted):
         self.plant("core/base/A.cpp", CLEAN)
         self.assertIn("has no README.md", self.messages(check_files.check))
 
+    def test_the_single_main_of_a_program_inside_a_described_folder_needs_none(self) -> None:
+        self.plant("core/base/README.md", "# It\n")
+        self.plant("core/base/launch/main.cpp", CLEAN)
+        self.assertEqual(self.messages(check_files.check), "")
+        self.plant("core/base/launch/Second.cpp", CLEAN)
+        self.assertIn("core/base/launch:1: this folder has no README.md", self.messages(check_files.check))
+
     def test_a_long_readme_is_found(self) -> None:
         self.plant("core/base/README.md", "line\n" * 61)
         self.assertIn("at most 60", self.messages(check_files.check))
@@ -213,7 +220,7 @@ class Commits(unittest.TestCase):
             self.assertIsNone(check_commits.problem(subject), subject)
 
     def test_any_other_subject_is_found(self) -> None:
-        for subject in ("Fix the bug", "bench: Fix it", "bench: stop timing.", "bench: fix", "bench: " + "a" * 90):
+        for subject in ("Fix the bug", "bench: Fix it", "bench: stop timing.", "bench: fix", "bench: " + "a" * 100):
             self.assertIsNotNone(check_commits.problem(subject), subject)
 
 
