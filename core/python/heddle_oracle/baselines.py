@@ -17,8 +17,9 @@ from heddle_oracle import flags
 from heddle_oracle.arena import ArenaView
 from heddle_oracle.capture import TooSlowError, time_limit
 from heddle_oracle.errors import OracleError
+from heddle_oracle.state import copy_state, state_places
 from heddle_oracle.subject import ModuleSubject
-from heddle_oracle.task import Task, copy_state
+from heddle_oracle.task import Task
 
 NAMES = ("eager", "compile", "max_autotune", "freezing")
 LIMIT_SECONDS = 120.0
@@ -77,12 +78,12 @@ class Baselines:
         baseline = self._ready.get(name)
         if baseline is None:
             raise OracleError("conflict", f"the baseline {name} was not prepared")
-        own = _state_of(baseline.model)
+        model = baseline.model
 
         def load(states: list[torch.Tensor]) -> None:
-            copy_state(own, states)
+            copy_state(_state_of(model), states)
 
-        targets: list[torch.Tensor | None] = list(own)
+        targets = [place.tensor for place in state_places(model).values()]
         return ModuleSubject(baseline.call, arena, targets, load if baseline.loads_state else None)
 
     def _make(self, name: str) -> Baseline:

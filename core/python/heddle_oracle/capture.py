@@ -84,15 +84,27 @@ def _by_fx(task: Task) -> dict[str, Any]:
     module gives those, on the sample inputs."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
+    if task.rebinds:
+        raise OracleError("not_covered", "forward assigns a new tensor to a buffer")
     names = [spec["name"].removeprefix("state:") for spec in task.state_specs]
     copies = [t.clone() for t in task.constructed]
 
+    written = {*task.updates, *task.mutated_inputs}
+
+    def own(specs: list[dict[str, Any]], tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        # What forward writes becomes a copy, or the graph would end in writes to its inputs.
+        return [
+            t.clone() if spec["name"] in written else t
+            for spec, t in zip(specs, tensors, strict=True)
+        ]
+
     def call(state: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> Any:
-        args, kwargs = task.build_call(inputs)
+        mine = own(task.state_specs, state)
+        args, kwargs = task.build_call(own(task.input_specs, inputs))
         result = torch.func.functional_call(
-            task.model, dict(zip(names, state, strict=True)), args, kwargs, tie_weights=False
+            task.model, dict(zip(names, mine, strict=True)), args, kwargs
         )
-        changed = [state[index] for index in task.update_indices]
+        changed = [mine[index] for index in task.update_indices]
         return torch.utils._pytree.tree_leaves(result), changed
 
     module = make_fx(torch.func.functionalize(call), tracing_mode="fake")(
@@ -167,8 +179,13 @@ class _Writer:
                 self._constant(node.name, getattr(module, str(node.target)))
         nodes = self._nodes()
         (result,) = next(n for n in module.graph.nodes if n.op == "output").args
-        leaves, changed = result
-        outputs = [self._output(node.name) for node in leaves if node is not None]
+        leaves = list(result)  # flat: the results, then the changed state
+        changed = leaves[len(leaves) - len(self._task.updates) :]
+        outputs = [
+            self._output(node.name)
+            for node in leaves[: len(leaves) - len(changed)]
+            if node is not None
+        ]
         updates = [
             {"state": name, **self._result(node.name)}
             for name, node in zip(self._task.updates, changed, strict=True)

@@ -15,7 +15,8 @@ from torch.utils._pytree import tree_map
 
 from heddle_oracle import flags
 from heddle_oracle.errors import OracleError, is_out_of_memory
-from heddle_oracle.task import Task, close, copy_state
+from heddle_oracle.state import copy_state
+from heddle_oracle.task import Task, close
 from heddle_oracle.tree import flatten_outputs
 
 _NARROW = (torch.float32, torch.float16, torch.bfloat16)
@@ -173,8 +174,7 @@ class Oracle64:
         """Outputs, their origins, and the widened model's own state tensors after the run."""
         task = self._task
         model = self._widened()
-        own = [*model.parameters(), *model.buffers()]
-        copy_state(own, state)
+        copy_state([*model.parameters(), *model.buffers()], state)
         args, kwargs = task.build_call([_widen(t.clone()) for t in inputs])
         default = torch.get_default_dtype()
         mode = DoubleMode()
@@ -187,7 +187,8 @@ class Oracle64:
         finally:
             torch.set_default_dtype(default)
             flags.restore(task.flags)
-        return outputs, origins, own
+        # Listed after the run: forward may have bound other tensors to the names.
+        return outputs, origins, [*model.parameters(), *model.buffers()]
 
     def _run(
         self, inputs: Sequence[torch.Tensor], state: Sequence[torch.Tensor]

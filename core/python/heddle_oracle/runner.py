@@ -23,6 +23,7 @@ from heddle_oracle.doorbell import serve as serve_doorbell
 from heddle_oracle.encode import decode
 from heddle_oracle.errors import Code, OracleError, is_out_of_memory
 from heddle_oracle.service import Request, serve_methods
+from heddle_oracle.state import StatePlace, state_places
 from heddle_oracle.subject import ModuleSubject
 
 
@@ -58,22 +59,24 @@ class Runner:
                 where=entry,
                 next_step=f"define a class {class_name} with the reference's interface",
             )
+        arguments = decode(request.optional("init", list, []))
+        keywords = decode(request.optional("init_keywords", dict, {"t": "dict", "v": []}))
         torch.manual_seed(request.optional("init_seed", int, 0))
         try:
             with torch.no_grad():
-                model = maker(*decode(request.optional("init", list, [])))
+                model = maker(*arguments, **keywords)
         except BaseException as error:
             raise _candidate_error(error, folder, "constructing the model failed") from error
         return self._take(model, arena)
 
     def _take(self, model: Any, arena: ArenaView) -> dict[str, Any]:
-        wanted = arena.layout["state"]
-        targets, state_by, missing = match_state(model, wanted)
-        own = _own_state(model)
+        own = state_places(model) if isinstance(model, torch.nn.Module) else {}
+        names, state_by, missing = match_state(own, arena.layout["state"])
 
         def load(states: list[torch.Tensor]) -> None:
-            load_state(model, own, targets, states)
+            load_state(model, own, names, states)
 
+        targets = [None if name is None else own[name].tensor for name in names]
         self._subject = ModuleSubject(model, arena, targets, load if state_by is not None else None)
         return {"state_by": state_by, "state_missing": missing, "parameters": list(own)}
 
@@ -90,57 +93,46 @@ class Runner:
         return {}
 
 
-def _own_state(model: Any) -> dict[str, torch.Tensor]:
-    if not isinstance(model, torch.nn.Module):
-        return {}
-    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
-
-
 def match_state(
-    model: Any, wanted: list[dict[str, Any]]
-) -> tuple[list[torch.Tensor | None], str | None, list[str]]:
+    own: dict[str, StatePlace], wanted: list[dict[str, Any]]
+) -> tuple[list[str | None], str | None, list[str]]:
     """Which of the model's tensors is which state of the task: by name, else by order and shape.
 
-    Returns the tensors in the task's order, how they were found (None: not), and what is missing.
+    Returns the model's names in the task's order, how they were found (None: not), what is missing.
     """
-    own = _own_state(model)
-    named: list[torch.Tensor | None] = []
-    missing = []
-    for entry in wanted:
-        tensor = own.get(entry["name"].removeprefix("state:"))
-        fits = tensor is not None and list(tensor.shape) == entry["shape"]
-        named.append(tensor if fits else None)
-        if not fits:
-            missing.append(entry["name"])
+    shapes = {name: list(place.tensor().shape) for name, place in own.items()}
+    wished = [entry["name"].removeprefix("state:") for entry in wanted]
+    missing = [
+        entry["name"]
+        for name, entry in zip(wished, wanted, strict=True)
+        if shapes.get(name) != entry["shape"]
+    ]
     if not missing:
-        return named, "name", []
-    ordered = list(own.values())
-    if [list(t.shape) for t in ordered] == [entry["shape"] for entry in wanted]:
-        return list(ordered), "shape", []
+        return list(wished), "name", []
+    if list(shapes.values()) == [entry["shape"] for entry in wanted]:
+        return list(shapes), "shape", []
     return [None] * len(wanted), None, missing
 
 
 def load_state(
-    model: Any,
-    own: dict[str, torch.Tensor],
-    targets: list[torch.Tensor | None],
+    model: torch.nn.Module,
+    own: dict[str, StatePlace],
+    names: list[str | None],
     states: list[torch.Tensor],
 ) -> None:
     """Puts a state slot into the model through load_state_dict, as a user's checkpoint would be.
 
     Buffers that are not in the state dict are copied directly.
     """
-    names = {id(tensor): name for name, tensor in own.items()}
-    keys = set(model.state_dict().keys()) if isinstance(model, torch.nn.Module) else set()
+    keys = set(model.state_dict().keys())
     checkpoint = {}
-    for target, state in zip(targets, states, strict=True):
-        name = "" if target is None else names[id(target)]
-        if target is None:
+    for name, state in zip(names, states, strict=True):
+        if name is None:
             continue
         if name in keys:
             checkpoint[name] = state
         else:
-            target.copy_(state)
+            own[name].tensor().copy_(state)
     if checkpoint:
         model.load_state_dict(checkpoint, strict=False)
 

@@ -6,11 +6,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import tempfile
 from typing import Any
 
 from heddle_oracle.errors import OracleError
 
 LIBRARY_VARIABLE = "HEDDLE_SANDBOX_LIBRARY"
+SCRATCH_VARIABLE = "HEDDLE_SCRATCH"
 UNSANDBOXED_VARIABLE = "HEDDLE_UNSANDBOXED"
 _REPORT_BYTES = 16384
 
@@ -39,6 +41,9 @@ def enter(role: str) -> dict[str, Any]:
     except ValueError:
         report = {"text": buffer.value.decode("utf-8", "replace")}
     report["entered"] = code == 0
+    scratch = os.environ.get(SCRATCH_VARIABLE, "")
+    if scratch:
+        tempfile.tempdir = scratch  # the only place left to write to
     if code != 0:
         report.setdefault("reason", f"heddle_sandbox_enter returned {code}")
     return report

@@ -37,15 +37,16 @@ def guarded_empty(dtype: torch.dtype, shape: Sequence[int]) -> tuple[torch.Tenso
 class ModuleSubject:
     """Runs `module` on private copies of arena slots.
 
-    `targets[j]` is the module's own tensor for state j of the layout, or None where it has none;
-    `load(states)` puts a state slot's tensors into the module, `None` leaves its state alone.
+    `targets[j]()` gives the module's own tensor for state j of the layout at that moment (forward
+    may bind a new one), None where it has none; `load(states)` puts a state slot's tensors into the
+    module, `None` leaves its state alone.
     """
 
     def __init__(
         self,
         module: Any,
         arena: ArenaView,
-        targets: Sequence[torch.Tensor | None],
+        targets: Sequence[Callable[[], torch.Tensor] | None],
         load: Callable[[list[torch.Tensor]], None] | None,
     ) -> None:
         layout = arena.layout
@@ -79,7 +80,7 @@ class ModuleSubject:
         self._load_state(state_slot)
         args, kwargs = decode(self._call, inputs)
         self._args, self._kwargs = tuple(args), kwargs
-        states = [target for target in self._targets if target is not None]
+        states = [target() for target in self._targets if target is not None]
         return [span(tensor) for tensor in (*inputs, *states)]
 
     def _load_state(self, state_slot: int) -> None:
@@ -92,7 +93,7 @@ class ModuleSubject:
         for index in self._updates:
             target = self._targets[index]
             if target is not None:
-                target.copy_(self._arena.state(state_slot, index))
+                target().copy_(self._arena.state(state_slot, index))
 
     def poison(self) -> None:
         # PyTorch has no hook into the module's own allocations, but blocks of the outputs' sizes
@@ -125,7 +126,7 @@ class ModuleSubject:
         spans = [span(tensor) for tensor in outputs]
         for index in self._updates:
             target = self._targets[index]
-            spans.append((0, 0) if target is None else span(target))
+            spans.append((0, 0) if target is None else span(target()))
         return spans
 
     def release(self) -> None:

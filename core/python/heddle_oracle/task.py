@@ -17,6 +17,7 @@ from heddle_oracle.encode import dtype_name, encode
 from heddle_oracle.errors import OracleError
 from heddle_oracle.loader import Sources, require_callable
 from heddle_oracle.secret import SecretSeeds
+from heddle_oracle.state import copy_state, state_places
 from heddle_oracle.traffic import TrafficMode
 from heddle_oracle.tree import canonical_call, describe_tree, flatten_outputs, name_arguments
 
@@ -227,29 +228,37 @@ class Task:
     # ---- state ---------------------------------------------------------------------------
 
     def _list_state(self) -> None:
-        self.state_tensors: list[torch.Tensor] = []
+        self.places = state_places(self.model)
         self.state_specs: list[dict[str, Any]] = []
-        groups = (
-            ("parameter", self.model.named_parameters()),
-            ("buffer", self.model.named_buffers()),
-        )
-        for kind, tensors in groups:
-            for name, tensor in tensors:
-                self.state_tensors.append(tensor)
-                self.state_specs.append(
-                    {
-                        "name": f"state:{name}",
-                        "dtype": dtype_name(tensor.dtype),
-                        "shape": list(tensor.shape),
-                        "kind": kind,
-                    }
-                )
+        parameters = {name for name, _ in self.model.named_parameters()}
+        for name, place in self.places.items():
+            tensor = place.tensor()
+            self.state_specs.append(
+                {
+                    "name": f"state:{name}",
+                    "dtype": dtype_name(tensor.dtype),
+                    "shape": list(tensor.shape),
+                    "kind": "parameter" if name in parameters else "buffer",
+                }
+            )
+        self._originals = self.state_tensors
         #: the state as constructed; what `model` holds between runs
-        self.constructed = [t.detach().clone() for t in self.state_tensors]
+        self.constructed = [t.detach().clone() for t in self._originals]
+        #: whether forward assigns a new tensor to a buffer instead of changing it in place
+        self.rebinds = False
+
+    @property
+    def state_tensors(self) -> list[torch.Tensor]:
+        """The tensors that `model` holds now, in the order of state_specs."""
+        return [place.tensor() for place in self.places.values()]
 
     def restore_state(self) -> None:
-        """Puts the constructed state back into `model`."""
-        copy_state(self.state_tensors, self.constructed)
+        """Puts the constructed state back into `model`, in the tensors that it was made with."""
+        for place, original in zip(self.places.values(), self._originals, strict=True):
+            if place.tensor() is not original:
+                place.bind(original)
+                self.rebinds = True
+        copy_state(self._originals, self.constructed)
 
     # ---- running -------------------------------------------------------------------------
 
@@ -332,13 +341,6 @@ class Task:
     @property
     def updates(self) -> list[str]:
         return [self.state_specs[index]["name"] for index in self.update_indices]
-
-
-def copy_state(targets: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> None:
-    """Copies values into a model's own tensors, in place."""
-    with torch.no_grad():
-        for target, value in zip(targets, values, strict=True):
-            target.copy_(value)
 
 
 def same(one: torch.Tensor, two: torch.Tensor) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -27,6 +28,8 @@ sys.path.insert(0, str(PACKAGE))
 from heddle_oracle import doorbell as bell  # noqa: E402
 from heddle_oracle.arena import ArenaView  # noqa: E402
 from heddle_oracle.channel import Channel  # noqa: E402
+
+torch.set_num_threads(1)
 
 
 class RemoteError(Exception):
@@ -85,7 +88,8 @@ class Child(Client):
         self.arena_fd = -1
 
     def open(self, source: str, path: str = "/tasks/task.py", **more: Any) -> dict[str, Any]:
-        return self.call("open", {"path": path, "source": source, "threads": 2, **more})
+        # One thread: OpenMP peers that spin on a busy machine are slower than none.
+        return self.call("open", {"path": path, "source": source, "threads": 1, **more})
 
     def arena(self, input_slots: int = 2, state_slots: int = 1) -> ArenaView:
         params = {"input_slots": input_slots, "state_slots": state_slots}
@@ -103,10 +107,8 @@ class Child(Client):
             os.close(fd)
 
     def kill(self) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         select.select([self.pidfd], [], [], 5.0)
         os.close(self.pidfd)
         self.socket.close()
@@ -120,10 +122,11 @@ class ZygoteProcess(Client):
     def __init__(self, role: str, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
         launch = str(PACKAGE / "launch.py")
-        # The shell moves the descriptor to 3, which subprocess cannot choose.
-        command = f'exec "$0" -I "$1" --role {role} 3<&{theirs.fileno()}'
+        # subprocess cannot choose a descriptor's number, so a first step moves it to 3.
+        move = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
+        program = [sys.executable, "-I", launch, "--role", role]
         self.process = subprocess.Popen(
-            ["sh", "-c", command, sys.executable, launch],
+            [sys.executable, "-I", "-c", move, str(theirs.fileno()), *program],
             pass_fds=[theirs.fileno()],
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What compare() must see, and what it must let pass."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from conftest import Child, task_text
+
+from heddle_oracle.compare import Reference, compare, quantile, sample_worst
+
+
+def _reference(expected: torch.Tensor, dtype: torch.dtype = torch.float32) -> Reference:
+    """A reference whose plain run is the expectation rounded once."""
+    return Reference(expected.double(), expected.to(dtype), None)
+
+
+def _normal(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+
+
+def test_the_plain_run_itself_is_right_and_precise() -> None:
+    reference = _reference(_normal(64, 100))
+    record = compare(reference.eager.clone(), reference)
+    assert record["ok"]
+    assert record["precision_ok"]
+    assert record["first"] is None
+
+
+def test_one_wrong_value_is_found_where_it_is() -> None:
+    reference = _reference(_normal(50, 40))
+    got = reference.eager.clone()
+    got[33, 7] += 0.01
+    record = compare(got, reference)
+    assert not record["ok"]
+    assert record["wrong_count"] == 1
+    assert record["first"]["index"] == [33, 7]
+    assert record["first"]["got"] == pytest.approx(float(got[33, 7]))
+    cells = [(r, c) for r, row in enumerate(record["error_map"]) for c, v in enumerate(row) if v]
+    assert len(record["error_map"]) == 32
+    assert cells
+    assert all(abs(r - 33 * 32 / 50) <= 1.5 and abs(c - 7 * 32 / 40) <= 1.5 for r, c in cells)
+
+
+def test_a_skipped_tail_is_found() -> None:
+    reference = _reference(_normal(4096 + 3))
+    got = reference.eager.clone()
+    got[4096:] = 0
+    record = compare(got, reference)
+    assert record["wrong_count"] == 3
+    assert record["first"]["index"] == [4096]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_zeros_never_pass_on_a_softmax_over_16384_columns(dtype: torch.dtype) -> None:
+    reference = _reference(torch.softmax(_normal(8, 16384), dim=-1), dtype)
+    assert float(reference.eager.abs().max()) < 0.01
+    assert not compare(torch.zeros_like(reference.eager), reference)["ok"]
+    constant = torch.full_like(reference.eager, 1 / 16384)
+    assert not compare(constant, reference)["ok"]
+
+
+def test_zeros_pass_only_where_zeros_are_expected() -> None:
+    assert compare(torch.zeros(4), _reference(torch.zeros(4)))["ok"]
+    assert not compare(torch.zeros(4), _reference(torch.full((4,), 1e-20)))["ok"]
+
+
+def test_a_sharp_softmax_may_round_its_few_large_elements() -> None:
+    expected = torch.full((1 << 20,), 1e-12, dtype=torch.float64)
+    expected[::65536] = 0.9
+    reference = _reference(expected)
+    got = reference.eager.clone()
+    got[::65536] *= 1 + 2e-7
+    assert compare(got, reference)["ok"]
+
+
+def test_nan_passes_only_where_nan_is_expected() -> None:
+    expected = torch.tensor([1.0, math.nan, math.inf, -math.inf, 2.0])
+    reference = _reference(expected)
+    assert compare(expected.clone(), reference)["ok"]
+    for position, value in [(0, math.nan), (1, 1.0), (2, -math.inf), (3, 0.0), (4, math.inf)]:
+        got = expected.clone()
+        got[position] = value
+        record = compare(got, reference)
+        assert record["first"] is not None
+        assert record["first"]["index"] == [position]
+
+
+def test_all_nan_is_wrong_everywhere() -> None:
+    reference = _reference(_normal(10, 10))
+    record = compare(torch.full((10, 10), math.nan), reference)
+    assert record["wrong_count"] == 100
+    assert record["nonfinite"] == 100
+    assert record["first"]["got"] == "nan"
+
+
+def test_where_eager_overflows_either_answer_is_right() -> None:
+    expected = torch.tensor([1.0, 5.0, 1e300], dtype=torch.float64)
+    eager = torch.tensor([1.0, math.nan, math.inf])
+    reference = Reference(expected, eager, None)
+    assert compare(torch.tensor([1.0, 5.0, math.inf]), reference)["ok"]
+    assert compare(torch.tensor([1.0, math.nan, math.inf]), reference)["ok"]
+    assert not compare(torch.tensor([1.0, 6.0, math.inf]), reference)["ok"]
+    assert reference.nonfinite_share == pytest.approx(2 / 3)
+
+
+def test_half_precision_inside_a_float32_task_is_a_change_of_precision() -> None:
+    reference = _reference(_normal(200, 50))
+    for narrow in (torch.float16, torch.bfloat16):
+        record = compare(reference.eager.to(narrow).float(), reference)
+        assert not record["precision_ok"]
+    truncated = (reference.eager.view(torch.int32) & ~0x1FFF).view(torch.float32)  # like TF32
+    assert not compare(truncated, reference)["precision_ok"]
+    two_ulp = reference.eager * (1 + 2.4e-7)
+    assert compare(two_ulp, reference)["precision_ok"]
+
+
+def test_an_inaccurate_plain_run_widens_the_budget() -> None:
+    expected = _normal(10000)
+    noisy = (expected + 1e-3 * _normal(10000).flip(0)).float()
+    reference = Reference(expected, noisy, None)
+    assert reference.eager_p999 > 2e-3
+    assert compare((expected + 5e-3).float(), reference)["ok"]
+    assert not compare((expected + 2e-2).float(), reference)["ok"]
+
+
+def test_huge_and_tiny_magnitudes_keep_their_scale() -> None:
+    for factor in (1e-25, 1e25):
+        reference = _reference(_normal(1000) * factor)
+        assert reference.scale == pytest.approx(factor, rel=0.1)
+        assert compare(reference.eager.clone(), reference)["ok"]
+        assert not compare(reference.eager * 1.001, reference)["ok"]
+
+
+def test_quantile_is_the_nearest_rank() -> None:
+    values = torch.arange(1, 10001, dtype=torch.float64)
+    assert quantile(values[torch.randperm(10000)], 0.999) == 9990.0
+    assert quantile(values[:1], 0.999) == 1.0
+    assert quantile(values[:0], 0.999) == 0.0
+
+
+def test_a_sampled_call_is_judged_against_the_plain_run() -> None:
+    eager = _normal(500).float()
+    assert sample_worst(eager.clone(), eager) == 0.0
+    assert sample_worst(eager * (1 + 1e-5), eager) < 1.0
+    stale = _normal(500).flip(0).float()
+    assert sample_worst(stale, eager) > 1.0
+    broken = eager.clone()
+    broken[3] = math.nan
+    assert sample_worst(broken, eager) == math.inf
+
+
+def test_defects_are_seen_over_the_whole_path(oracle: Child) -> None:
+    oracle.open(
+        task_text(
+            "x|return torch.softmax(self.l(x), -1), x.argmax(-1)",
+            "[torch.randn(33, 65)]",
+            init="self.l = nn.Linear(65, 129)",
+        )
+    )
+    arena = oracle.arena()
+    oracle.call("fill", {"slot": 0, "state_slot": 0, "state": "randomised", "family": "signed"})
+    expected = oracle.call("expect", {"slot": 0, "state_slot": 0})
+    assert expected["precision"] == "fp64"
+    weight, bias = arena.states(0)
+    (x,) = arena.inputs(0)
+    right = torch.softmax(x @ weight.T + bias, -1)
+    best = x.argmax(-1)
+
+    def judged(first: torch.Tensor, second: torch.Tensor = best) -> dict[str, object]:
+        return oracle.compare([first, second], state_slot=0)
+
+    assert judged(right)["ok"]
+    tail = right.clone()
+    tail[-1, 128:] = 0
+    for wrong in (torch.softmax(x @ weight.T, -1), torch.zeros_like(right), tail, right * math.nan):
+        verdict = judged(wrong)
+        assert not verdict["ok"]
+        outputs = verdict["outputs"]
+        assert isinstance(outputs, list)
+        assert not outputs[0]["ok"]
+        assert outputs[1]["ok"]
+    assert not judged(right, (best + 1) % 65)["ok"]
+    assert oracle.compare([right, best], "sample", state_slot=0)["ok"]
+    assert not oracle.compare([tail, best], "sample", state_slot=0)["ok"]
+
+
+def test_ties_of_an_argmax_may_go_either_way(oracle: Child) -> None:
+    oracle.open(
+        task_text(
+            "x|x = x.round(); return x.argmax(1), x.topk(3, 0)[1], x.max(1, keepdim=True)[1]",
+            "[torch.randn(50, 20)]",
+        )
+    )
+    arena = oracle.arena()
+    oracle.call("fill", {"slot": 0})
+    oracle.call("expect", {"slot": 0})
+    x = arena.input(0, 0).round()
+    last = 19 - x.flip(1).argmax(1)
+    assert not torch.equal(last, x.argmax(1))
+    top = 49 - torch.topk(x.flip(0), 3, 0)[1]
+    good = [last, top, last.unsqueeze(1)]
+    assert oracle.compare(good)["ok"]
+    repeated = [last, top[:1].expand(3, 20).contiguous(), last.unsqueeze(1)]
+    assert [o["ok"] for o in oracle.compare(repeated)["outputs"]] == [True, False, True]
+    assert not oracle.compare([torch.full_like(last, 20), *good[1:]])["ok"]
+
+
+def test_updated_buffers_are_compared_like_outputs(oracle: Child) -> None:
+    oracle.open(
+        task_text("x|return self.n(x)", "[torch.randn(64, 5) + 3]", "self.n = nn.BatchNorm1d(5)")
+    )
+    arena = oracle.arena()
+    oracle.call("fill", {"slot": 0, "state_slot": 0, "state": "randomised"})
+    oracle.call("expect", {"slot": 0, "state_slot": 0})
+    weight, bias, mean, variance, count = (t.clone() for t in arena.states(0))
+    x = arena.input(0, 0).clone()
+    out = torch.nn.functional.batch_norm(x, mean, variance, weight, bias, True, 0.1, 1e-5)
+    good = oracle.compare([out, mean, variance, count + 1], state_slot=0)
+    assert good["ok"], good
+    stale = oracle.compare([out, arena.state(0, 2).clone(), variance, count], state_slot=0)
+    assert [o["ok"] for o in stale["outputs"]] == [True, False, True, False]
+    assert stale["outputs"][1]["update"] == "state:n.running_mean"
