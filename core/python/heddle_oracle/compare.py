@@ -37,6 +37,7 @@ ERROR_FACTOR = 4.0
 TAIL_QUANTILE = 0.999
 MINIMUM_SCALE = 1e-30
 MAP_SIDE = 32
+_PIECE = 1 << 17
 
 
 @dataclass
@@ -104,55 +105,88 @@ def compare(
     """
     if not reference.eager.is_floating_point():
         return _compare_discrete(got, reference)
-    expected = reference.expected
     limit = TOLERANCES[reference.eager.dtype] if tolerance is None else tolerance
-    error = (got.double() - expected).abs_()
     floor = ERROR_FACTOR * reference.eager_p999
-    budget = expected.abs().clamp_(min=reference.scale).mul_(limit).clamp_(min=floor)
-    # A comparison with NaN is false, so this says "not within" where anything is NaN.
-    bad = ~(error <= budget)
-    if reference.special is not None:
-        bad, error = _judge_special(got, reference, bad, error, budget)
-    finite_error = error.nan_to_num(0.0, 0.0, 0.0)
-    nonfinite = int((~torch.isfinite(got)).sum())
-    rms = _rms(finite_error)
+    scan = _scan(got, reference, limit, floor)
     epsilon = torch.finfo(reference.eager.dtype).eps
     precision_budget = ERROR_FACTOR * max(reference.eager_rms, epsilon * reference.scale)
-    relative = finite_error / expected.abs().nan_to_num(0.0, 0.0, 0.0).clamp_(min=reference.scale)
     record = {
-        "max_abs": _largest(finite_error),
-        "max_rel": _largest(relative),
-        "rms": rms,
+        "max_abs": scan.max_abs,
+        "max_rel": scan.max_rel,
+        "rms": scan.rms,
         "eager_p999": reference.eager_p999,
         "eager_rms": reference.eager_rms,
         "scale": reference.scale,
         "tolerance": limit,
         "budget": max(limit * reference.scale, floor),
         "precision_budget": precision_budget,
-        "nonfinite": nonfinite,
-        "precision_ok": rms <= precision_budget,
+        "nonfinite": scan.nonfinite,
+        "precision_ok": scan.rms <= precision_budget,
     }
-    return {**record, **_failures(bad, got, expected, finite_error)}
+    return {**record, **_failures(scan.bad, got, reference.expected)}
+
+
+@dataclass
+class _Scan:
+    """Figures of one pass over an output; `bad` only if an element is wrong."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    rms: float = 0.0
+    nonfinite: int = 0
+    bad: torch.Tensor | None = None
+
+
+def _scan(got: torch.Tensor, reference: Reference, limit: float, floor: float) -> _Scan:
+    """In pieces that stay in the cache: a whole-tensor pass spends its time on fresh pages."""
+    flat = [got.reshape(-1), reference.expected.reshape(-1), reference.eager.reshape(-1)]
+    special = None if reference.special is None else reference.special.reshape(-1)
+    result = _Scan()
+    squares, wrong = 0.0, False
+    pieces: list[torch.Tensor] = []
+    for begin in range(0, flat[0].numel(), _PIECE):
+        part, expected, eager = (t[begin : begin + _PIECE] for t in flat)
+        error = part.double().sub_(expected).abs_()
+        magnitude = expected.abs().clamp_(min=reference.scale)
+        budget = (magnitude * limit).clamp_(min=floor)
+        # A comparison with NaN is false, so this says "not within" where anything is NaN.
+        bad = ~(error <= budget)
+        if special is not None:
+            where = special[begin : begin + _PIECE]
+            bad = _judge_special(part, expected, eager, where, bad, error <= budget)
+            error.masked_fill_(where, 0.0)
+            magnitude.nan_to_num_(reference.scale, reference.scale)
+        result.nonfinite += int((~torch.isfinite(part)).sum())
+        error.nan_to_num_(0.0, 0.0)
+        result.max_abs = max(result.max_abs, float(error.max()))
+        result.max_rel = max(result.max_rel, float((error / magnitude).max()))
+        squares += float(error.div_(reference.scale).square_().sum())
+        wrong = wrong or bool(bad.any())
+        pieces.append(bad)
+    if pieces:
+        result.rms = min(reference.scale * math.sqrt(squares / flat[0].numel()), 1.7e308)
+    if wrong:
+        result.bad = torch.cat(pieces).reshape(got.shape)
+    return result
 
 
 def _judge_special(
     got: torch.Tensor,
-    reference: Reference,
+    expected: torch.Tensor,
+    eager: torch.Tensor,
+    special: torch.Tensor,
     bad: torch.Tensor,
-    error: torch.Tensor,
-    budget: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
+    within: torch.Tensor,
+) -> torch.Tensor:
     """Elements where float64 or the plain run is not finite: the candidate must give the same kind
     as one of the two, or a finite value within the budget of a finite expectation. NaN passes only
     where one of them is NaN, an infinity only with the same sign."""
-    assert reference.special is not None
-    cast = reference.expected.to(got.dtype)
-    fine = torch.isfinite(cast) & (error <= budget)
-    for allowed in (cast, reference.eager):
+    cast = expected.to(got.dtype)
+    fine = torch.isfinite(cast) & within
+    for allowed in (cast, eager):
         fine |= torch.isnan(allowed) & torch.isnan(got)
         fine |= torch.isinf(allowed) & (allowed == got)
-    bad = torch.where(reference.special, ~fine, bad)
-    return bad, error.masked_fill(reference.special, 0.0)
+    return torch.where(special, ~fine, bad)
 
 
 def _compare_discrete(got: torch.Tensor, reference: Reference) -> dict[str, Any]:
@@ -185,7 +219,7 @@ def _compare_discrete(got: torch.Tensor, reference: Reference) -> dict[str, Any]
         "precision_ok": True,
         "compared_by": compared_by,
     }
-    return {**record, **_failures(bad, got, expected, error)}
+    return {**record, **_failures(bad if bool(bad.any()) else None, got, expected)}
 
 
 def _largest(values: torch.Tensor) -> float:
@@ -193,11 +227,11 @@ def _largest(values: torch.Tensor) -> float:
 
 
 def _failures(
-    bad: torch.Tensor, got: torch.Tensor, expected: torch.Tensor, error: torch.Tensor
+    bad: torch.Tensor | None, got: torch.Tensor, expected: torch.Tensor
 ) -> dict[str, Any]:
-    wrong = int(bad.sum())
-    if wrong == 0:
+    if bad is None:
         return {"ok": True, "wrong_count": 0, "first": None, "error_map": None}
+    wrong = int(bad.sum())
     position = int(bad.reshape(-1).to(torch.uint8).argmax())
     index = [int(i) for i in torch.unravel_index(torch.tensor(position), bad.shape)]
     return {
@@ -248,16 +282,28 @@ def sample_worst(got: torch.Tensor, eager: torch.Tensor, tolerance: float | None
     if not eager.is_floating_point():
         return 0.0 if torch.equal(got, eager) else math.inf
     limit = 2.0 * (TOLERANCES[eager.dtype] if tolerance is None else tolerance)
-    finite = torch.isfinite(eager)
-    if not bool(finite.all()):
-        same = (got == eager) | (torch.isnan(got) & torch.isnan(eager))
-        if not bool((finite | same).all()):
+    flat, wanted = got.reshape(-1), eager.reshape(-1)
+    mask = torch.isfinite(wanted)
+    values = wanted if bool(mask.all()) else wanted[mask]
+    # In float64 without a copy; only a float64 output of extreme size can overflow here.
+    norm = float(torch.linalg.vector_norm(values, dtype=torch.float64))
+    scale = norm / math.sqrt(max(values.numel(), 1)) if math.isfinite(norm) else _rms(values)
+    scale = max(scale, MINIMUM_SCALE)
+    worst = 0.0
+    for begin in range(0, wanted.numel(), _PIECE):
+        part, plain = flat[begin : begin + _PIECE], wanted[begin : begin + _PIECE]
+        finite = torch.isfinite(plain)
+        if not bool(finite.all()):
+            same = (part == plain) | (torch.isnan(part) & torch.isnan(plain))
+            if not bool((finite | same).all()):
+                return math.inf
+            part, plain = part[finite], plain[finite]
+        if plain.numel() == 0:
+            continue
+        wide = plain.double()
+        error = part.double().sub_(wide).abs_()
+        ratio = float(error.div_(wide.abs_().clamp_(min=scale).mul_(limit)).max())
+        if not math.isfinite(ratio):
             return math.inf
-        got, eager = got[finite], eager[finite]
-    if eager.numel() == 0:
-        return 0.0
-    wide = eager.double()
-    scale = max(_rms(wide), MINIMUM_SCALE)
-    ratio = (got.double() - wide).abs_().div_(wide.abs_().clamp_(min=scale).mul_(limit))
-    worst = float(ratio.max())
-    return worst if math.isfinite(worst) else math.inf
+        worst = max(worst, ratio)
+    return worst
