@@ -8,6 +8,7 @@
 #include "core/sandbox/Enter.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -100,21 +102,30 @@ private:
         HEDDLE_TRY(ResolvedPlan resolved, resolve(plan, layout, tunables));
         HEDDLE_TRY(Arena arena, Arena::map(fds[0], memberOr(params, "layout")));
         HEDDLE_CHECK_OK(loadOpenMp(stringOr(params, "gomp"), integerOr(params, "threads", 0)));
-        std::string object = stringOr(params, "object");
-        if (object.empty() && fds.size() > 1)
-            object = "/proc/self/fd/" + std::to_string(fds[1].value());
+        HEDDLE_TRY(const Fd object, openObject(stringOr(params, "object"), fds));
         const std::uint64_t scratchBytes = resolved.scratchBytes;
         // The candidate's own code runs from dlopen on (constructors), so the walls come first.
         char report[1024] = "";
         if (!m_isInside && heddle_sandbox_enter("executor", report, sizeof report) != 0)
             return Error(Code::Environment, "the executor cannot raise its walls: " + std::string(report));
         m_isInside = true;
-        HEDDLE_TRY(Candidate candidate, Candidate::load(object, std::move(resolved), std::move(arena)));
+        HEDDLE_TRY(Candidate candidate, Candidate::load("/proc/self/fd/" + std::to_string(object.value()), std::move(resolved), std::move(arena)));
         m_candidate.emplace(std::move(candidate));
         auto sandbox = parseJson(report, "report");
         return Json{{"symbols", m_candidate->symbolCount()},
                     {"tmp_bytes", scratchBytes},
                     {"sandbox", sandbox ? std::move(sandbox).value() : Json()}};
+    }
+
+    /// Opened before the walls go up: inside, this process may not pass the closed folders that lie above it.
+    static Result<Fd> openObject(const std::string &path, std::vector<Fd> &fds)
+    {
+        if (path.empty() && fds.size() > 1)
+            return std::move(fds[1]);
+        Fd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!object.isOpen())
+            return Error(Code::NotFound, std::string("the compiled candidate cannot be opened: ") + std::strerror(errno), path);
+        return object;
     }
 
     Result<Json> serve(std::vector<Fd> &fds)
