@@ -27,7 +27,8 @@ std::optional<T> readAt(std::string_view image, std::uint64_t offset)
 /// The NUL-terminated name at `offset` of the string table, or empty.
 std::string nameAt(std::string_view image, const Elf64_Shdr &table, std::uint64_t offset)
 {
-    if (table.sh_offset > image.size() || table.sh_size > image.size() - table.sh_offset || offset >= table.sh_size)
+    if (table.sh_offset > image.size() || table.sh_size > image.size() - table.sh_offset
+        || offset >= table.sh_size)
         return {};
     const std::string_view rest = image.substr(table.sh_offset + offset, table.sh_size - offset);
     return std::string(rest.substr(0, rest.find('\0')));
@@ -39,8 +40,8 @@ std::vector<std::string> cubinKernels(std::string_view cubin)
 {
     std::vector<std::string> names;
     const auto header = readAt<Elf64_Ehdr>(cubin, 0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_shentsize != sizeof(Elf64_Shdr)
-        || header->e_shoff > cubin.size())
+    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0
+        || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff > cubin.size())
         return names;
     const auto section = [&](std::uint64_t index) {
         return readAt<Elf64_Shdr>(cubin, header->e_shoff + index * sizeof(Elf64_Shdr));
@@ -49,7 +50,8 @@ std::vector<std::string> cubinKernels(std::string_view cubin)
         const auto symbols = section(i);
         if (!symbols)
             return names;
-        if (symbols->sh_type != SHT_SYMTAB || symbols->sh_size > cubin.size() || symbols->sh_offset > cubin.size())
+        if (symbols->sh_type != SHT_SYMTAB || symbols->sh_size > cubin.size()
+            || symbols->sh_offset > cubin.size())
             continue;
         const auto strings = section(symbols->sh_link);
         if (!strings)

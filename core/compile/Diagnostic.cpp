@@ -26,7 +26,10 @@ constexpr std::array<SeverityWord, 5> severityWords = {{
     {"note: ", Diagnostic::Severity::Note},
 }};
 
-bool startsWith(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool startsWith(std::string_view text, std::string_view start)
+{
+    return text.substr(0, start.size()) == start;
+}
 
 /// Takes trailing digits and the separator before them: "a:12" → 12, text "a".
 std::optional<int> takeNumber(std::string_view &text, char separator)
@@ -142,8 +145,11 @@ Json toJson(const std::vector<Diagnostic> &diagnostics)
 {
     Json list = Json::array();
     for (const Diagnostic &item : diagnostics)
-        list.push_back({{"file", item.file}, {"line", item.line}, {"column", item.column},
-                        {"severity", severityName(item.severity)}, {"message", item.message}});
+        list.push_back({{"file", item.file},
+                        {"line", item.line},
+                        {"column", item.column},
+                        {"severity", severityName(item.severity)},
+                        {"message", item.message}});
     return list;
 }
 

@@ -12,9 +12,9 @@ namespace heddle {
 /// One message of a compiler, at a place of the candidate.
 struct Diagnostic {
     enum class Severity { Error, Warning, Note };
-    std::string file;      ///< the candidate's own name ("kernel.cpp"), a header's, or empty
-    int line = 0;          ///< from 1; 0 where the message has no place
-    int column = 0;        ///< from 1; 0 where unknown
+    std::string file; ///< the candidate's own name ("kernel.cpp"), a header's, or empty
+    int line = 0;     ///< from 1; 0 where the message has no place
+    int column = 0;   ///< from 1; 0 where unknown
     Severity severity = Severity::Error;
     std::string message;
 };

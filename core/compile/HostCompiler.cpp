@@ -59,10 +59,18 @@ const std::vector<std::string> &hostCompilerFlags()
 {
     // -fopenmp goes to the compiler proper alone: the driver would link the system's libgomp, and the
     // process would run two OpenMP runtimes beside each other (PyTorch brings its own).
-    static const std::vector<std::string> flags = {
-        "-std=c++20", "-O3", "-march=native", "-Wp,-fopenmp", "-fPIC", "-shared", "-fno-math-errno",
-        "-fno-trapping-math", "-Wall", "-fmax-errors=20", "-fno-diagnostics-show-caret",
-        "-fdiagnostics-color=never"};
+    static const std::vector<std::string> flags = {"-std=c++20",
+                                                   "-O3",
+                                                   "-march=native",
+                                                   "-Wp,-fopenmp",
+                                                   "-fPIC",
+                                                   "-shared",
+                                                   "-fno-math-errno",
+                                                   "-fno-trapping-math",
+                                                   "-Wall",
+                                                   "-fmax-errors=20",
+                                                   "-fno-diagnostics-show-caret",
+                                                   "-fdiagnostics-color=never"};
     return flags;
 }
 
@@ -77,7 +85,8 @@ std::string processorIdentity()
         const std::string_view line = rest.substr(0, end);
         if (line.empty())
             break;
-        for (const std::string_view field : {"vendor_id", "cpu family", "model\t", "model name", "flags", "Features"})
+        for (const std::string_view field :
+             {"vendor_id", "cpu family", "model\t", "model name", "flags", "Features"})
             if (line.substr(0, field.size()) == field)
                 relevant += std::string(line) + '\n';
         if (end == std::string_view::npos)
@@ -99,11 +108,16 @@ Result<CompilerIdentity> identifyCompiler(std::string program, const CompilerLau
     if (path.empty())
         return missing;
     HEDDLE_TRY(const CompilerOutput output,
-               launch({.program = path, .arguments = {"--version"}, .environment = compilerEnvironment(),
-                       .files = {}, .output = {}}, {}));
+               launch({.program = path,
+                       .arguments = {"--version"},
+                       .environment = compilerEnvironment(),
+                       .files = {},
+                       .output = {}},
+                      {}));
     if (output.exitCode != 0 || output.log.empty())
         return missing;
-    return CompilerIdentity{.program = path, .version = output.log.substr(0, output.log.find('\n')),
+    return CompilerIdentity{.program = path,
+                            .version = output.log.substr(0, output.log.find('\n')),
                             .processor = processorIdentity()};
 }
 
@@ -112,16 +126,19 @@ Result<CompileCommand> hostCompileCommand(const std::string &program, const Plan
                                           const FileTree &headers, const TaskLayout *layout)
 {
     if (plan.target != PlanTarget::Cpu)
-        return Error(Code::InvalidInput, "the host compiler builds plans for the target cpu only", "plan.json: target",
-                     "judge this candidate on a cuda target");
-    CompileCommand command{.program = program, .arguments = hostCompilerFlags(),
-                           .environment = compilerEnvironment(), .files = generateTrampolines(plan, files, layout),
+        return Error(Code::InvalidInput, "the host compiler builds plans for the target cpu only",
+                     "plan.json: target", "judge this candidate on a cuda target");
+    CompileCommand command{.program = program,
+                           .arguments = hostCompilerFlags(),
+                           .environment = compilerEnvironment(),
+                           .files = generateTrampolines(plan, files, layout),
                            .output = objectName};
     for (const auto &[name, tunable] : plan.tunables) {
         const auto chosen = tunables.find(name);
         const std::int64_t value = chosen != tunables.end() ? chosen->second : tunable.defaultValue;
         if (std::find(tunable.choices.begin(), tunable.choices.end(), value) == tunable.choices.end())
-            return Error(Code::InvalidInput, std::to_string(value) + " is not a choice of the tunable " + name,
+            return Error(Code::InvalidInput,
+                         std::to_string(value) + " is not a choice of the tunable " + name,
                          "tunables." + name, "choose one of the plan's \"choices\"");
         command.arguments.push_back("-D" + name + '=' + std::to_string(value));
     }
@@ -141,11 +158,12 @@ Result<CompileCommand> hostCompileCommand(const std::string &program, const Plan
     return command;
 }
 
-HostCompiler::HostCompiler(CompilerIdentity identity, fs::path cacheFolder, FileTree headers, CompilerLauncher launch)
-    : m_identity(std::move(identity))
-    , m_cacheFolder(std::move(cacheFolder))
-    , m_headers(std::move(headers))
-    , m_launch(std::move(launch))
+HostCompiler::HostCompiler(CompilerIdentity identity, fs::path cacheFolder, FileTree headers,
+                           CompilerLauncher launch)
+    : m_identity(std::move(identity)),
+      m_cacheFolder(std::move(cacheFolder)),
+      m_headers(std::move(headers)),
+      m_launch(std::move(launch))
 {
 }
 
@@ -198,7 +216,10 @@ Result<CompileOutcome> HostCompiler::compile(const Plan &plan, const FileTree &f
     if (outcome.isBuilt)
         outcome.object = object;
     else if (outcome.diagnostics.empty())
-        outcome.diagnostics.push_back({.file = {}, .line = 0, .column = 0, .severity = Diagnostic::Severity::Error,
+        outcome.diagnostics.push_back({.file = {},
+                                       .line = 0,
+                                       .column = 0,
+                                       .severity = Diagnostic::Severity::Error,
                                        .message = outcome.log.empty() ? "the compiler ended without a message"
                                                                       : outcome.log.substr(0, 2000)});
     outcome.seconds = elapsed();

@@ -28,8 +28,8 @@ struct CompileCommand {
 
 struct CompilerOutput {
     int exitCode = 0;
-    std::string log;       ///< what it wrote to stdout and stderr
-    std::string object;    ///< bytes of CompileCommand::output; empty without one
+    std::string log;    ///< what it wrote to stdout and stderr
+    std::string object; ///< bytes of CompileCommand::output; empty without one
 };
 
 /// Runs a command: inside the sandbox (the worker), or plainly (tests/support). Errors are those of the
@@ -38,9 +38,9 @@ using CompilerLauncher = std::function<Result<CompilerOutput>(const CompileComma
 
 /// Which compiler, exactly, and for which processor: part of every cache key.
 struct CompilerIdentity {
-    std::string program;     ///< absolute path
-    std::string version;     ///< first line of --version
-    std::string processor;   ///< digest of model and instruction sets, since -march=native depends on them
+    std::string program;   ///< absolute path
+    std::string version;   ///< first line of --version
+    std::string processor; ///< digest of model and instruction sets, since -march=native depends on them
 };
 
 /// Asks the compiler for its version. `program` empty: $CXX, else g++ on $PATH. Errors: Environment with
@@ -63,10 +63,10 @@ struct CompileOutcome {
     bool isBuilt = false;
     bool isCached = false;
     std::vector<Diagnostic> diagnostics;
-    std::string log;                 ///< the compiler's whole text, for a failure nobody could parse
-    std::filesystem::path object;    ///< the .so in the cache; empty if not built
-    std::string key;                 ///< content address: sources, flags, tunables, compiler, processor
-    double seconds = 0.0;            ///< wall clock of this call
+    std::string log;              ///< the compiler's whole text, for a failure nobody could parse
+    std::filesystem::path object; ///< the .so in the cache; empty if not built
+    std::string key;              ///< content address: sources, flags, tunables, compiler, processor
+    double seconds = 0.0;         ///< wall clock of this call
 };
 
 /// Compiles CPU candidates to shared objects with a content-addressed cache. Thread-safe: holds only

@@ -33,7 +33,8 @@ struct Nvrtc::Library {
     void *handle = nullptr;
     fs::path path;
     int (*version)(int *, int *) = nullptr;
-    int (*create)(Program *, const char *, const char *, int, const char *const *, const char *const *) = nullptr;
+    int (*create)(Program *, const char *, const char *, int, const char *const *,
+                  const char *const *) = nullptr;
     int (*compile)(Program, int, const char *const *) = nullptr;
     int (*destroy)(Program *) = nullptr;
     int (*logSize)(Program, std::size_t *) = nullptr;
@@ -52,11 +53,11 @@ struct Nvrtc::Library {
     {
         path = file;
         handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        return handle != nullptr && bind(handle, "nvrtcVersion", version) && bind(handle, "nvrtcCreateProgram", create)
-            && bind(handle, "nvrtcCompileProgram", compile) && bind(handle, "nvrtcDestroyProgram", destroy)
-            && bind(handle, "nvrtcGetProgramLogSize", logSize) && bind(handle, "nvrtcGetProgramLog", log)
-            && bind(handle, "nvrtcGetCUBINSize", cubinSize) && bind(handle, "nvrtcGetCUBIN", cubin)
-            && bind(handle, "nvrtcGetErrorString", errorText);
+        return handle != nullptr && bind(handle, "nvrtcVersion", version)
+            && bind(handle, "nvrtcCreateProgram", create) && bind(handle, "nvrtcCompileProgram", compile)
+            && bind(handle, "nvrtcDestroyProgram", destroy) && bind(handle, "nvrtcGetProgramLogSize", logSize)
+            && bind(handle, "nvrtcGetProgramLog", log) && bind(handle, "nvrtcGetCUBINSize", cubinSize)
+            && bind(handle, "nvrtcGetCUBIN", cubin) && bind(handle, "nvrtcGetErrorString", errorText);
     }
 };
 
@@ -70,12 +71,14 @@ std::vector<fs::path> Nvrtc::findLibraries(const std::vector<fs::path> &sitePack
     std::vector<fs::path> folders;
     std::vector<fs::path> found;
     std::error_code code;
-    if (const char *chosen = std::getenv("HEDDLE_NVRTC"); chosen != nullptr && fs::is_regular_file(chosen, code))
+    if (const char *chosen = std::getenv("HEDDLE_NVRTC");
+        chosen != nullptr && fs::is_regular_file(chosen, code))
         found.emplace_back(chosen);
     for (const char *folder : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"})
         folders.emplace_back(folder);
     for (const fs::path &site : sitePackages)
-        for (fs::directory_iterator entry(site / "nvidia", code), end; !code && entry != end; entry.increment(code))
+        for (fs::directory_iterator entry(site / "nvidia", code), end; !code && entry != end;
+             entry.increment(code))
             folders.push_back(entry->path() / "lib");
     for (const fs::path &folder : folders)
         for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
@@ -94,9 +97,10 @@ Result<Nvrtc> Nvrtc::open(const std::vector<fs::path> &libraries)
         if (library->load(path))
             return Nvrtc(std::move(library));
     }
-    return Error(Code::Environment, "there is no working NVRTC (the run-time compiler of CUDA)", {},
-                 "install a CUDA toolkit of version 11.3 or later, or a PyTorch with CUDA; or set HEDDLE_NVRTC to "
-                 "libnvrtc.so");
+    return Error(
+        Code::Environment, "there is no working NVRTC (the run-time compiler of CUDA)", {},
+        "install a CUDA toolkit of version 11.3 or later, or a PyTorch with CUDA; or set HEDDLE_NVRTC to "
+        "libnvrtc.so");
 }
 
 std::string Nvrtc::version() const
@@ -125,10 +129,11 @@ Result<void> Nvrtc::compileSource(const Plan &plan, const std::string &source, c
                 texts.push_back(bytes.c_str());
             }
     Program program = nullptr;
-    int code = m_library->create(&program, text->second.c_str(), source.c_str(), static_cast<int>(names.size()),
-                                 texts.data(), names.data());
+    int code = m_library->create(&program, text->second.c_str(), source.c_str(),
+                                 static_cast<int>(names.size()), texts.data(), names.data());
     if (code != 0)
-        return Error(Code::Environment, std::string("NVRTC refused to start: ") + m_library->errorText(code), source);
+        return Error(Code::Environment, std::string("NVRTC refused to start: ") + m_library->errorText(code),
+                     source);
     std::vector<const char *> arguments;
     for (const std::string &option : options)
         arguments.push_back(option.c_str());
@@ -164,14 +169,16 @@ Result<void> Nvrtc::compileSource(const Plan &plan, const std::string &source, c
 }
 
 Result<NvrtcOutcome> Nvrtc::compile(const Plan &plan, const FileTree &files,
-                                    const std::map<std::string, std::int64_t> &tunables, const FileTree &headers,
-                                    const std::string &architecture, const std::vector<fs::path> &includeFolders) const
+                                    const std::map<std::string, std::int64_t> &tunables,
+                                    const FileTree &headers, const std::string &architecture,
+                                    const std::vector<fs::path> &includeFolders) const
 {
     if (plan.target != PlanTarget::Cuda)
         return Error(Code::InvalidInput, "NVRTC compiles plans for the target cuda only", "plan.json: target",
                      "judge this candidate on a cpu target");
     const auto start = std::chrono::steady_clock::now();
-    std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++20", "--extra-device-vectorization"};
+    std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--std=c++20",
+                                        "--extra-device-vectorization"};
     for (const auto &[name, tunable] : plan.tunables) {
         const auto chosen = tunables.find(name);
         options.push_back("-D" + name + '='
@@ -182,7 +189,8 @@ Result<NvrtcOutcome> Nvrtc::compile(const Plan &plan, const FileTree &files,
         if (known == plan.tunables.end()
             || std::find(known->second.choices.begin(), known->second.choices.end(), value)
                 == known->second.choices.end())
-            return Error(Code::InvalidInput, std::to_string(value) + " is not a choice of a tunable \"" + name + '"',
+            return Error(Code::InvalidInput,
+                         std::to_string(value) + " is not a choice of a tunable \"" + name + '"',
                          "tunables." + name, "name a tunable of the plan and one of its choices");
     }
     for (const fs::path &folder : includeFolders)

@@ -18,7 +18,7 @@ namespace heddle {
 /// What NVRTC made of one plan: a cubin for each source.
 struct NvrtcOutcome {
     bool isBuilt = false;
-    std::map<std::string, std::string> cubins;    ///< source → ELF image
+    std::map<std::string, std::string> cubins; ///< source → ELF image
     std::vector<Diagnostic> diagnostics;
     std::string log;
     double seconds = 0.0;
@@ -29,7 +29,8 @@ class Nvrtc {
 public:
     /// Places where libnvrtc.so may be: $HEDDLE_NVRTC, /usr/local/cuda, and the wheels below the given
     /// site-packages folders (nvidia/*/lib). Only files that exist.
-    static std::vector<std::filesystem::path> findLibraries(const std::vector<std::filesystem::path> &sitePackages);
+    static std::vector<std::filesystem::path> findLibraries(
+        const std::vector<std::filesystem::path> &sitePackages);
     /// Opens the first library that works. Errors: Environment, saying how to get one.
     static Result<Nvrtc> open(const std::vector<std::filesystem::path> &libraries);
 

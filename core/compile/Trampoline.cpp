@@ -81,21 +81,22 @@ std::string checkOfArgument(const Known &known, const KernelStep &step, std::siz
     std::string condition;
     std::string what = "the " + scalarName(argument.kind);
     if (argument.kind != PlanArgument::Kind::Pointer) {
-        condition = "takes_scalar<decltype(" + step.kernel + "), " + position + ", " + scalarName(argument.kind) + '>';
+        condition = "takes_scalar<decltype(" + step.kernel + "), " + position + ", "
+            + scalarName(argument.kind) + '>';
     } else {
         const bool writable = isWritable(known.plan, argument.buffer);
         const auto element = elementOf(known, argument.buffer);
         const std::string access = writable ? "true" : "false";
         what = (writable ? "" : "read-only ") + argument.buffer;
         if (element)
-            condition = "takes_pointer<decltype(" + step.kernel + "), " + position + ", " + *element + ", " + access
-                + '>';
+            condition = "takes_pointer<decltype(" + step.kernel + "), " + position + ", " + *element + ", "
+                + access + '>';
         else
             condition = "takes_any_pointer<decltype(" + step.kernel + "), " + position + ", " + access + '>';
     }
-    return "static_assert(heddle::abi::" + condition + ", \"step " + std::to_string(step.number) + ": argument "
-        + position + " of " + step.kernel + " is " + literalText(what) + " in plan.json, so this parameter must be "
-        + expectedType(known, argument) + "\");";
+    return "static_assert(heddle::abi::" + condition + ", \"step " + std::to_string(step.number)
+        + ": argument " + position + " of " + step.kernel + " is " + literalText(what)
+        + " in plan.json, so this parameter must be " + expectedType(known, argument) + "\");";
 }
 
 std::string checkOfCount(const Known &known, const KernelStep &step)
@@ -103,9 +104,9 @@ std::string checkOfCount(const Known &known, const KernelStep &step)
     std::string list;
     for (const PlanArgument &argument : step.args)
         list += (list.empty() ? "" : ", ") + expectedType(known, argument);
-    return "static_assert(heddle::abi::arity<decltype(" + step.kernel + ")> == " + std::to_string(step.args.size())
-        + ", \"step " + std::to_string(step.number) + ": plan.json passes " + std::to_string(step.args.size())
-        + " arguments to " + step.kernel + ": (" + list + ")\");";
+    return "static_assert(heddle::abi::arity<decltype(" + step.kernel + ")> == "
+        + std::to_string(step.args.size()) + ", \"step " + std::to_string(step.number) + ": plan.json passes "
+        + std::to_string(step.args.size()) + " arguments to " + step.kernel + ": (" + list + ")\");";
 }
 
 std::string trampoline(const Known &known, const KernelStep &step, const FileTree &files)
@@ -136,7 +137,8 @@ int lineOfFunction(std::string_view source, std::string_view name)
     for (std::size_t i = 0; i + name.size() <= source.size(); ++i) {
         if (source[i] == '\n')
             ++line;
-        if (source[i] != name.front() || source.substr(i, name.size()) != name || (i > 0 && isNamePart(source[i - 1])))
+        if (source[i] != name.front() || source.substr(i, name.size()) != name
+            || (i > 0 && isNamePart(source[i - 1])))
             continue;
         std::size_t after = i + name.size();
         while (after < source.size() && (source[after] == ' ' || source[after] == '\n'))
@@ -145,7 +147,8 @@ int lineOfFunction(std::string_view source, std::string_view name)
         std::size_t before = i;
         while (before > 0 && source[before - 1] == ' ')
             --before;
-        const bool hasType = before > 0 && ((before < i && isNamePart(source[before - 1])) || source[before - 1] == '*');
+        const bool hasType =
+            before > 0 && ((before < i && isNamePart(source[before - 1])) || source[before - 1] == '*');
         if (hasType && after < source.size() && source[after] == '(')
             return line;
     }

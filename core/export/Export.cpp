@@ -19,13 +19,15 @@ struct Prepared {
     ResolvedPlan resolved;
     ReferenceSource reference;
     CompileCommand command;
-    std::string digest;    ///< of sources and flags
+    std::string digest; ///< of sources and flags
 };
 
 /// A name inside a comment of the exported file: one line, whatever the name holds.
 std::string oneLine(std::string text)
 {
-    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; }, '?');
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; },
+        '?');
     return text;
 }
 
@@ -39,14 +41,15 @@ void replaceMark(std::string &text, const std::string &mark, const std::string &
 Result<Prepared> prepare(const ExportRequest &request, const std::string &program)
 {
     if (request.plan.target != PlanTarget::Cpu)
-        return Error(Code::NotCovered, "a candidate for cuda is exported as a native folder only", "plan.json: target",
-                     "export with the native form");
+        return Error(Code::NotCovered, "a candidate for cuda is exported as a native folder only",
+                     "plan.json: target", "export with the native form");
     Prepared out;
     HEDDLE_TRY(out.layout, layoutFromJson(request.taskInfo));
     HEDDLE_TRY(out.resolved, resolve(request.plan, out.layout, request.tunables));
     HEDDLE_TRY(out.reference, splitTask(request.taskSource));
-    HEDDLE_TRY(out.command, hostCompileCommand(program, request.plan, request.files, request.tunables,
-                                               request.headers, &out.layout));
+    HEDDLE_TRY(out.command,
+               hostCompileCommand(program, request.plan, request.files, request.tunables, request.headers,
+                                  &out.layout));
     HEDDLE_TRY(std::string run, generateRunSource(request.plan, out.resolved, out.layout));
     out.command.files["heddle_run.cpp"] = std::move(run);
     // Before the trailing "-o kernels.so".
@@ -61,7 +64,10 @@ Result<Prepared> prepare(const ExportRequest &request, const std::string &progra
 /// Everything between the def line and the return of forward().
 class ForwardWriter {
 public:
-    ForwardWriter(const ExportRequest &request, const Prepared &prepared) : m_request(request), m_prepared(prepared) {}
+    ForwardWriter(const ExportRequest &request, const Prepared &prepared)
+        : m_request(request), m_prepared(prepared)
+    {
+    }
     Result<std::string> write();
     const std::set<std::string> &dtypes() const { return m_dtypes; }
 
@@ -89,7 +95,8 @@ Result<void> ForwardWriter::checkValues()
         const std::string access = pythonAccess(value.name, m_prepared.reference);
         const auto expected = pythonValue(value.value);
         if (!expected)
-            return Error(Code::NotCovered, "the value of " + value.name + " cannot be written into an exported file",
+            return Error(Code::NotCovered,
+                         "the value of " + value.name + " cannot be written into an exported file",
                          value.name, "export as a native folder");
         const bool isWord = *expected == "None" || *expected == "True" || *expected == "False";
         // NaN differs from itself: both sides being unequal to themselves is what is wanted.
@@ -143,8 +150,8 @@ void ForwardWriter::readState()
         line("    or not " + name + ".is_cpu");
         line("    or not " + name + ".is_contiguous()");
         line("):");
-        line("    " + name + " = _refuse_state(" + pythonString(path) + ", " + name + ", " + type + ", " + shape + ", "
-             + (isUpdated ? "True" : "False") + ')');
+        line("    " + name + " = _refuse_state(" + pythonString(path) + ", " + name + ", " + type + ", "
+             + shape + ", " + (isUpdated ? "True" : "False") + ')');
         m_pointers.push_back(name + ".data_ptr()");
     }
 }
@@ -155,7 +162,8 @@ Result<std::string> ForwardWriter::write()
     m_text = "    " + reference.forwardHeader + '\n';
     line("if " + reference.self + "._heddle_mode is not None and " + reference.self + ".training is not "
          + reference.self + "._heddle_mode:");
-    line("    raise RuntimeError(\"these kernels were judged with training=%s\" % " + reference.self + "._heddle_mode)");
+    line("    raise RuntimeError(\"these kernels were judged with training=%s\" % " + reference.self
+         + "._heddle_mode)");
     HEDDLE_CHECK_OK(checkValues());
     readInputs();
     // An empty list is a list as well, so `or` would bind again at each call.
@@ -165,7 +173,8 @@ Result<std::string> ForwardWriter::write()
     readState();
     for (std::uint32_t i = 0; i < m_prepared.resolved.outputCount; ++i) {
         const ResolvedBuffer &output = m_prepared.resolved.buffers[m_prepared.resolved.firstOutput() + i];
-        line("out" + std::to_string(i) + " = _empty(" + pythonShape(output.shape) + ", dtype=" + dtype(output.dtype) + ')');
+        line("out" + std::to_string(i) + " = _empty(" + pythonShape(output.shape)
+             + ", dtype=" + dtype(output.dtype) + ')');
         m_pointers.push_back("out" + std::to_string(i) + ".data_ptr()");
     }
     std::string list;
@@ -173,8 +182,9 @@ Result<std::string> ForwardWriter::write()
         list += (list.empty() ? "" : ", ") + pointer;
     line("if _run(_Pointers(" + list + ")) != 0:");
     line("    raise MemoryError(\"there is no memory for the scratch buffers of these kernels\")");
-    HEDDLE_TRY(const std::string result, pythonResult(memberOr(m_request.taskInfo, "output_tree"),
-                                                      memberOr(m_request.taskInfo, "outputs")));
+    HEDDLE_TRY(
+        const std::string result,
+        pythonResult(memberOr(m_request.taskInfo, "output_tree"), memberOr(m_request.taskInfo, "outputs")));
     line("return " + result);
     return m_text;
 }
@@ -205,11 +215,13 @@ Result<std::string> exportModelNew(const ExportRequest &request)
             + prepared.resolved.outputCount;
     // Dropout and batch statistics depend on the mode; where neither occurs the mode does not matter.
     const bool readsMode = prepared.reference.text.find("training") != std::string::npos;
-    const std::string mode = readsMode
-        ? "self.training"
-        : "(\n            self.training\n            if any(\n                isinstance(m, (_torch.nn.modules.batchnorm._NormBase, "
-          "_torch.nn.modules.dropout._DropoutNd))\n                for m in self.modules()\n            )\n            else None\n        )";
-    const std::string judged = stringOr(memberOr(request.taskInfo, "task"), "mode") == "eval" && readsMode ? "False" : mode;
+    const std::string mode = readsMode ? "self.training"
+                                       : "(\n            self.training\n            if any(\n                "
+                                         "isinstance(m, (_torch.nn.modules.batchnorm._NormBase, "
+                                         "_torch.nn.modules.dropout._DropoutNd))\n                for m in "
+                                         "self.modules()\n            )\n            else None\n        )";
+    const std::string judged =
+        stringOr(memberOr(request.taskInfo, "task"), "mode") == "eval" && readsMode ? "False" : mode;
 
     std::string text = modelNewHead;
     replaceMark(text, "@TASK@", oneLine(stringOr(memberOr(request.taskInfo, "task"), "name", "task")));
@@ -249,7 +261,8 @@ Result<FileTree> exportNative(const Plan &plan, const FileTree &files,
         if (tunable == chosen.tunables.end()
             || std::find(tunable->second.choices.begin(), tunable->second.choices.end(), value)
                 == tunable->second.choices.end())
-            return Error(Code::InvalidInput, std::to_string(value) + " is not a choice of a tunable \"" + name + '"',
+            return Error(Code::InvalidInput,
+                         std::to_string(value) + " is not a choice of a tunable \"" + name + '"',
                          "tunables." + name, "name a tunable of the plan and one of its choices");
         tunable->second.defaultValue = value;
     }

@@ -16,11 +16,11 @@ namespace heddle {
 /// What an export is made from: a judged native candidate and the task that it was judged on.
 struct ExportRequest {
     Plan plan;
-    FileTree files;                                  ///< the candidate
-    std::map<std::string, std::int64_t> tunables;    ///< empty: the plan's defaults
-    std::string taskSource;                          ///< text of the task's file
-    Json taskInfo;                                   ///< result of the oracle's `open` (oracle-protocol.md)
-    FileTree headers;                                ///< resources/include, as in HostCompiler::headers()
+    FileTree files;                               ///< the candidate
+    std::map<std::string, std::int64_t> tunables; ///< empty: the plan's defaults
+    std::string taskSource;                       ///< text of the task's file
+    Json taskInfo;                                ///< result of the oracle's `open` (oracle-protocol.md)
+    FileTree headers;                             ///< resources/include, as in HostCompiler::headers()
 };
 
 /// One Python file with `class ModelNew(nn.Module)` that runs with PyTorch and a C++ compiler alone: the

@@ -4,7 +4,8 @@
 namespace heddle {
 
 /// The fixed part of an exported file; @NAME@ marks are filled in by exportModelNew().
-inline constexpr const char *modelNewHead = R"py(# Made by Heddle from the task @TASK@ and the candidate @CANDIDATE@.
+inline constexpr const char *modelNewHead =
+    R"py(# Made by Heddle from the task @TASK@ and the candidate @CANDIDATE@.
 # It runs with PyTorch and a C++ compiler alone. The kernels below are compiled once, at first use.
 # ---------------------------------------------------------------- the task, its forward left out
 @REFERENCE@

@@ -43,7 +43,8 @@ std::vector<std::string> parts(const std::string &path)
 
 bool isNumber(const std::string &text)
 {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty()
+        && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 Result<std::string> resultAt(const Json &node, const std::string &path, const Json &outputs)
@@ -52,7 +53,8 @@ Result<std::string> resultAt(const Json &node, const std::string &path, const Js
         for (std::size_t i = 0; i < outputs.size(); ++i)
             if (stringOr(outputs[i], "path") == path)
                 return "out" + std::to_string(i);
-        return Error(Code::NotCovered, "the result of forward has a tensor that is not in the list of outputs", path);
+        return Error(Code::NotCovered,
+                     "the result of forward has a tensor that is not in the list of outputs", path);
     }
     const std::string prefix = path.empty() ? std::string() : path + '.';
     if (node.is_null())

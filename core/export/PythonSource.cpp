@@ -105,7 +105,8 @@ void readParameters(std::string_view code, ReferenceSource &out)
 Error notCovered(std::string message)
 {
     return Error(Code::NotCovered, std::move(message), "Model",
-                 "export as a native folder, or write Model as a class at the top of the task file with its own forward");
+                 "export as a native folder, or write Model as a class at the top of the task file with its "
+                 "own forward");
 }
 
 } // namespace
@@ -175,8 +176,8 @@ void PythonSource::scan()
     }
 }
 
-bool PythonSource::find(std::string_view keyword, std::string_view name, std::size_t from, std::size_t to, int indent,
-                        Block &block) const
+bool PythonSource::find(std::string_view keyword, std::string_view name, std::size_t from, std::size_t to,
+                        int indent, Block &block) const
 {
     bool isFound = false;
     for (std::size_t i = from; i < to; ++i) {
@@ -189,7 +190,8 @@ bool PythonSource::find(std::string_view keyword, std::string_view name, std::si
             continue;
         isFound = true; // the last definition is the one that counts
         block.header = block.first = i;
-        while (block.first > from && m_lines[block.first - 1].isCode && m_lines[block.first - 1].indent == indent
+        while (block.first > from && m_lines[block.first - 1].isCode
+               && m_lines[block.first - 1].indent == indent
                && m_code[skipSpace(m_code, m_lines[block.first - 1].begin)] == '@')
             --block.first;
         block.last = i + 1;
@@ -222,7 +224,8 @@ Result<ReferenceSource> splitTask(const std::string &taskSource)
     const std::size_t colon = close == std::string::npos ? close : source.code().find(':', close);
     if (colon == std::string::npos)
         return notCovered("the header of forward was not understood");
-    out.forwardHeader = renamed(PythonSource(source.text().substr(begin, colon + 1 - begin)), "Model", "_Reference");
+    out.forwardHeader =
+        renamed(PythonSource(source.text().substr(begin, colon + 1 - begin)), "Model", "_Reference");
     out.forwardHeader.pop_back(); // the newline that PythonSource ensures
     readParameters(std::string_view(source.code()).substr(open + 1, close - open - 1), out);
 

@@ -12,10 +12,10 @@ namespace heddle {
 
 /// A statement's lines in Python source: what brackets, triple quotes and backslashes hold together.
 struct PythonLine {
-    std::size_t begin = 0;   ///< byte offset of its first character (of the indentation)
-    std::size_t end = 0;     ///< past its newline
-    int indent = 0;          ///< columns, a tab counted to the next multiple of 8
-    bool isCode = false;     ///< not blank and not a comment alone
+    std::size_t begin = 0; ///< byte offset of its first character (of the indentation)
+    std::size_t end = 0;   ///< past its newline
+    int indent = 0;        ///< columns, a tab counted to the next multiple of 8
+    bool isCode = false;   ///< not blank and not a comment alone
 };
 
 /// Python text seen as logical lines: enough to cut, rename and read headers of top-level definitions
@@ -31,9 +31,9 @@ public:
 
     /// Half-open range of lines of the top-level `class NAME` or `def NAME` with its decorators and body.
     struct Block {
-        std::size_t first = 0;    ///< its decorators, or its header
+        std::size_t first = 0; ///< its decorators, or its header
         std::size_t header = 0;
-        std::size_t last = 0;     ///< past its last code line
+        std::size_t last = 0; ///< past its last code line
     };
     bool find(std::string_view keyword, std::string_view name, std::size_t from, std::size_t to, int indent,
               Block &block) const;
@@ -47,13 +47,13 @@ private:
 
 /// A task's file split for an export.
 struct ReferenceSource {
-    std::string text;                       ///< the file with Model renamed to _Reference, its forward and
-                                            ///< get_inputs / get_init_inputs left out
-    std::string forwardHeader;              ///< "def forward(self, x: torch.Tensor) -> torch.Tensor:"
-    std::string self;                       ///< name of its first parameter
-    std::vector<std::string> parameters;    ///< the others that take one value
-    std::string variadic;                   ///< of "*args", or empty
-    std::string keywords;                   ///< of "**kwargs", or empty
+    std::string text;                    ///< the file with Model renamed to _Reference, its forward and
+                                         ///< get_inputs / get_init_inputs left out
+    std::string forwardHeader;           ///< "def forward(self, x: torch.Tensor) -> torch.Tensor:"
+    std::string self;                    ///< name of its first parameter
+    std::vector<std::string> parameters; ///< the others that take one value
+    std::string variadic;                ///< of "*args", or empty
+    std::string keywords;                ///< of "**kwargs", or empty
 };
 
 /// Errors: NotCovered where Model is not a class statement at the top of the file with its own forward.

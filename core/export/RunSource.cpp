@@ -55,7 +55,8 @@ std::string doubleText(double value)
     if (std::isinf(value))
         return value < 0 ? "-__builtin_inf()" : "__builtin_inf()";
     std::array<char, 64> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific).ptr;
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::scientific).ptr;
     return std::string(digits.data(), end);
 }
 
@@ -63,8 +64,8 @@ std::string doubleText(double value)
 std::string noteOf(const PlanArgument &argument)
 {
     const std::string &name = argument.buffer;
-    const bool isPlain = std::all_of(name.begin(), name.end(),
-                                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\\'; });
+    const bool isPlain = std::all_of(
+        name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\\'; });
     return name.empty() || !isPlain ? std::string() : " // " + name;
 }
 
@@ -149,7 +150,8 @@ Result<std::string> RunWriter::call(const KernelStep &step, const std::string &m
     const std::string name = "heddle_step_" + std::to_string(step.number);
     if (step.args.empty())
         return margin + name + "(nullptr); // " + step.kernel + '\n';
-    std::string text = margin + "{ // " + step.kernel + '\n' + margin + "    const heddle_arg arguments[] = {\n";
+    std::string text =
+        margin + "{ // " + step.kernel + '\n' + margin + "    const heddle_arg arguments[] = {\n";
     for (const PlanArgument &item : step.args) {
         HEDDLE_TRY(const std::string value, argument(item));
         text += margin + "        " + value + ',' + noteOf(item) + '\n';
@@ -173,7 +175,8 @@ Result<std::string> RunWriter::steps(const std::vector<PlanStep> &steps, const s
         } else {
             HEDDLE_TRY(const std::string count, expression(step.repeat->count));
             const std::string index = "v_" + step.repeat->index;
-            text += inner + "for (int64_t " + index + " = 0; " + index + " < " + count + "; ++" + index + ") {\n";
+            text +=
+                inner + "for (int64_t " + index + " = 0; " + index + " < " + count + "; ++" + index + ") {\n";
             HEDDLE_TRY(const std::string body, this->steps(step.repeat->steps, inner + "    "));
             text += body + inner + "}\n";
         }
@@ -188,7 +191,8 @@ Result<std::string> RunWriter::write()
     std::string text = preamble;
     for (const ResolvedStep &step : m_resolved.steps)
         text += "extern \"C\" void " + step.trampoline + "(const union heddle_arg *);\n";
-    text += "\nextern \"C\" __attribute__((visibility(\"default\"))) int heddle_run(void *const *pointers)\n{\n";
+    text +=
+        "\nextern \"C\" __attribute__((visibility(\"default\"))) int heddle_run(void *const *pointers)\n{\n";
     for (const auto &[name, value] : m_resolved.symbols) {
         const auto symbol = m_plan.symbols.find(name);
         text += "    [[maybe_unused]] const int64_t v_" + name + " = INT64_C(" + std::to_string(value) + ");"
@@ -207,13 +211,14 @@ Result<std::string> RunWriter::write()
     if (count == 0)
         return text + body + "    return 0;\n}\n";
     // free(nullptr) is allowed, so one loop ends success and failure alike.
-    return text + "    if (failed == 0) {\n" + body + "    }\n    for (void *block : scratch)\n        free(block);\n"
-        + "    return failed != 0;\n}\n";
+    return text + "    if (failed == 0) {\n" + body
+        + "    }\n    for (void *block : scratch)\n        free(block);\n" + "    return failed != 0;\n}\n";
 }
 
 } // namespace
 
-Result<std::string> generateRunSource(const Plan &plan, const ResolvedPlan &resolved, const TaskLayout &layout)
+Result<std::string> generateRunSource(const Plan &plan, const ResolvedPlan &resolved,
+                                      const TaskLayout &layout)
 {
     return RunWriter(plan, resolved, layout).write();
 }

@@ -29,17 +29,18 @@ Result<CudaRun> CudaRun::create(ResolvedPlan plan, const std::map<std::string, s
         }
         auto function = driver.function(modules[step.source], step.kernel);
         if (!function)
-            return function.error().wrapped("there is no kernel " + step.kernel + " in " + step.source, where);
+            return function.error().wrapped("there is no kernel " + step.kernel + " in " + step.source,
+                                            where);
         run.m_functions.push_back(*function);
     }
     return run;
 }
 
 CudaRun::CudaRun(CudaRun &&other) noexcept
-    : m_plan(std::move(other.m_plan))
-    , m_driver(std::exchange(other.m_driver, nullptr))
-    , m_modules(std::move(other.m_modules))
-    , m_functions(std::move(other.m_functions))
+    : m_plan(std::move(other.m_plan)),
+      m_driver(std::exchange(other.m_driver, nullptr)),
+      m_modules(std::move(other.m_modules)),
+      m_functions(std::move(other.m_functions))
 {
 }
 
@@ -56,7 +57,8 @@ Result<void> CudaRun::launchAll(const std::vector<void *> &bases)
     std::vector<heddle_arg> arguments(m_plan.maxArguments);
     for (const ResolvedCall &call : m_plan.calls) {
         fillArguments(m_plan, call, bases.data(), arguments.data());
-        auto launched = m_driver->launch({.function = m_functions[call.step], .shape = m_plan.launches[call.launch],
+        auto launched = m_driver->launch({.function = m_functions[call.step],
+                                          .shape = m_plan.launches[call.launch],
                                           .arguments = {arguments.data(), call.argumentCount}});
         if (!launched)
             return launched.error().wrapped("cannot launch step " + std::to_string(call.step),
@@ -69,7 +71,8 @@ Result<std::vector<std::uint64_t>> CudaRun::call(std::span<const std::uint64_t> 
 {
     const std::uint32_t wanted = m_plan.inputCount + m_plan.stateCount;
     if (given.size() != wanted)
-        return Error(Code::InvalidInput, "a call got " + std::to_string(given.size()) + " tensors, the plan takes "
+        return Error(Code::InvalidInput,
+                     "a call got " + std::to_string(given.size()) + " tensors, the plan takes "
                          + std::to_string(wanted));
     std::vector<std::uint64_t> addresses(given.begin(), given.end());
     const auto releaseFrom = [&](std::size_t first, std::size_t last) {

@@ -36,7 +36,7 @@ private:
     ResolvedPlan m_plan;
     CudaDriver *m_driver;
     std::vector<std::uint64_t> m_modules;
-    std::vector<std::uint64_t> m_functions;   ///< one for each step
+    std::vector<std::uint64_t> m_functions; ///< one for each step
 };
 
 } // namespace heddle

@@ -49,9 +49,6 @@ std::string_view dtypeCppName(Dtype dtype, PlanTarget target)
     return target == PlanTarget::Cpu ? rowOf(dtype).cpu : rowOf(dtype).cuda;
 }
 
-std::string_view targetName(PlanTarget target)
-{
-    return target == PlanTarget::Cpu ? "cpu" : "cuda";
-}
+std::string_view targetName(PlanTarget target) { return target == PlanTarget::Cpu ? "cpu" : "cuda"; }
 
 } // namespace heddle

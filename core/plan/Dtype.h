@@ -9,7 +9,16 @@ namespace heddle {
 
 /// An element type of tensors, buffers and outputs; the words are PyTorch's without "torch.".
 enum class Dtype : std::uint8_t {
-    Float32, Float64, Float16, BFloat16, Int64, Int32, Int16, Int8, UInt8, Bool,
+    Float32,
+    Float64,
+    Float16,
+    BFloat16,
+    Int64,
+    Int32,
+    Int16,
+    Int8,
+    UInt8,
+    Bool,
 };
 
 /// What a plan runs on.

@@ -14,8 +14,8 @@ constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
 Error overflow(std::string_view what)
 {
-    return Error(Code::InvalidInput, "the value of " + std::string(what) + " does not fit into 64 bits",
-                 {}, "use smaller factors, or count in larger units");
+    return Error(Code::InvalidInput, "the value of " + std::string(what) + " does not fit into 64 bits", {},
+                 "use smaller factors, or count in larger units");
 }
 
 Error dividesByZero(std::string_view what)
@@ -26,10 +26,7 @@ Error dividesByZero(std::string_view what)
 
 } // namespace
 
-Result<Expression> Expression::parse(std::string_view text)
-{
-    return ExpressionParser(text).parse();
-}
+Result<Expression> Expression::parse(std::string_view text) { return ExpressionParser(text).parse(); }
 
 Expression Expression::constant(std::int64_t value)
 {

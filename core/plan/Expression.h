@@ -40,8 +40,23 @@ public:
 
 private:
     enum class Kind : std::uint8_t {
-        Literal, Name, Negate, Add, Subtract, Multiply, Divide, Modulo,
-        Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual, CeilDivide, Minimum, Maximum,
+        Literal,
+        Name,
+        Negate,
+        Add,
+        Subtract,
+        Multiply,
+        Divide,
+        Modulo,
+        Less,
+        LessEqual,
+        Greater,
+        GreaterEqual,
+        Equal,
+        NotEqual,
+        CeilDivide,
+        Minimum,
+        Maximum,
     };
     /// Postfix code: operands precede their operator. `name` indexes m_names.
     struct Op {

@@ -50,8 +50,8 @@ Result<std::vector<TensorInfo>> tensorsFromJson(const Json &layout, const char *
         return bad(member, "a list of tensors was expected");
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string where = std::string(member) + '[' + std::to_string(i) + ']';
-        std::string name = member == std::string("outputs") ? "out:" + std::to_string(i)
-                                                            : stringOr(list[i], "name");
+        std::string name =
+            member == std::string("outputs") ? "out:" + std::to_string(i) : stringOr(list[i], "name");
         if (name.empty())
             return bad(where + ".name", "a name such as \"input:x\" was expected");
         HEDDLE_TRY(TensorInfo info, tensorFromJson(list[i], std::move(name), where));

@@ -33,8 +33,8 @@ struct TaskLayout {
     std::vector<TensorInfo> inputs;
     std::vector<TensorInfo> state;
     std::vector<ValueInfo> values;
-    std::vector<TensorInfo> outputs;     ///< names are "out:0", "out:1", …
-    std::vector<std::string> updates;    ///< state that forward() changes
+    std::vector<TensorInfo> outputs;  ///< names are "out:0", "out:1", …
+    std::vector<std::string> updates; ///< state that forward() changes
 };
 
 /// Reads the `layout` of an arena or the result of the oracle's `open` (both have these members;

@@ -21,7 +21,7 @@ namespace heddle {
 /// expressions.
 struct Tunable {
     std::int64_t defaultValue = 0;
-    std::vector<std::int64_t> choices;   ///< holds the default
+    std::vector<std::int64_t> choices; ///< holds the default
 };
 
 /// An intermediate ("tmp:h") or an output (name "out:I").
@@ -35,19 +35,19 @@ struct PlanBuffer {
 struct PlanArgument {
     enum class Kind : std::uint8_t { Pointer, I64, I32, F32, F64 };
     Kind kind = Kind::Pointer;
-    std::string buffer;                    ///< Pointer: "input:x", "state:w", "tmp:h", "out:0"
-    std::optional<Expression> offset;      ///< Pointer: in elements
-    std::optional<Expression> integer;     ///< I64, I32; F32 and F64 given as an integer expression
-    std::optional<double> constant;        ///< F32, F64: "const:0.5"
-    std::string value;                     ///< F32, F64: "input:eps", a non-tensor input
+    std::string buffer;                ///< Pointer: "input:x", "state:w", "tmp:h", "out:0"
+    std::optional<Expression> offset;  ///< Pointer: in elements
+    std::optional<Expression> integer; ///< I64, I32; F32 and F64 given as an integer expression
+    std::optional<double> constant;    ///< F32, F64: "const:0.5"
+    std::string value;                 ///< F32, F64: "input:eps", a non-tensor input
 };
 
 /// Launch shape of a CUDA step.
 struct PlanLaunch {
-    std::vector<Expression> grid;          ///< 1 to 3
-    std::vector<Expression> block;         ///< 1 to 3
-    std::vector<Expression> cluster;       ///< 0 or 1 to 3
-    std::optional<Expression> shared;      ///< bytes of dynamic shared memory
+    std::vector<Expression> grid;     ///< 1 to 3
+    std::vector<Expression> block;    ///< 1 to 3
+    std::vector<Expression> cluster;  ///< 0 or 1 to 3
+    std::optional<Expression> shared; ///< bytes of dynamic shared memory
     bool isCooperative = false;
     std::int64_t stream = 0;
 };
@@ -55,11 +55,11 @@ struct PlanLaunch {
 /// A call of one kernel. `number` counts kernel steps in document order, depth first.
 struct KernelStep {
     std::uint32_t number = 0;
-    std::string where;                     ///< "steps[1].repeat.steps[0]", for messages
+    std::string where; ///< "steps[1].repeat.steps[0]", for messages
     std::string kernel;
     std::string source;
     std::vector<PlanArgument> args;
-    PlanLaunch launch;                     ///< CUDA only
+    PlanLaunch launch; ///< CUDA only
 };
 
 struct PlanStep;
@@ -73,7 +73,7 @@ struct RepeatStep {
 
 /// A kernel or a repeat; exactly one is set.
 struct PlanStep {
-    std::optional<Expression> when;        ///< the step is left out where this is 0
+    std::optional<Expression> when; ///< the step is left out where this is 0
     std::optional<KernelStep> kernel;
     std::optional<RepeatStep> repeat;
 };
@@ -87,7 +87,7 @@ struct Plan {
     std::vector<std::string> updates;
     std::vector<PlanStep> steps;
     std::vector<PlanBuffer> outputs;
-    std::vector<std::string> sources;      ///< files that steps name, each once, in order of appearance
+    std::vector<std::string> sources; ///< files that steps name, each once, in order of appearance
 };
 
 /// Reads and checks plan.json of a candidate. Errors: NotFound without plan.json; InvalidInput with

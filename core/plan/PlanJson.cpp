@@ -52,7 +52,8 @@ Json toJson(const PlanStep &step, PlanTarget target)
     if (step.when)
         out["when"] = step.when->text();
     if (step.repeat) {
-        out["repeat"] = {{"count", step.repeat->count.text()}, {"index", step.repeat->index},
+        out["repeat"] = {{"count", step.repeat->count.text()},
+                         {"index", step.repeat->index},
                          {"steps", toJson(step.repeat->steps, target)}};
         return out;
     }

@@ -59,7 +59,8 @@ bool isMacroName(std::string_view name)
 bool isInt64(const Json &value)
 {
     return value.is_number_integer()
-        && !(value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
+        && !(value.is_number_unsigned()
+             && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
 }
 
 std::vector<std::string> symbolCycle(const std::map<std::string, Expression> &symbols)

@@ -45,8 +45,8 @@ Result<void> PlanReader::checkNewName(const std::string &name, const std::string
     if (!isIdentifier(name) || name == "ceil_div" || name == "min" || name == "max")
         return bad(where, "\"" + name + "\" cannot name a " + what,
                    "expected letters, digits and _, not starting with a digit, and no function's name");
-    const bool isTaken = m_names.count(name) != 0
-        || std::find(m_indices.begin(), m_indices.end(), name) != m_indices.end();
+    const bool isTaken =
+        m_names.count(name) != 0 || std::find(m_indices.begin(), m_indices.end(), name) != m_indices.end();
     if (isTaken)
         return bad(where, "the name \"" + name + "\" is already in use",
                    "symbols, tunables and repeat indices share one name space: rename one of them");
@@ -76,7 +76,8 @@ Result<Expression> PlanReader::readExpression(const Json &value, const std::stri
         return Expression::constant(value.get<std::int64_t>());
     }
     if (!value.is_string())
-        return bad(where, "this is not an expression", "expected a string such as \"rows * 4\", or an integer");
+        return bad(where, "this is not an expression",
+                   "expected a string such as \"rows * 4\", or an integer");
     auto parsed = Expression::parse(value.get<std::string>());
     if (!parsed)
         return bad(where, parsed.error().message(), parsed.error().next());
@@ -86,8 +87,9 @@ Result<Expression> PlanReader::readExpression(const Json &value, const std::stri
 
 Result<Plan> PlanReader::read()
 {
-    HEDDLE_CHECK_OK(checkMembers(m_root, "(top)", {"heddle", "target", "symbols", "tunables", "buffers",
-                                                   "updates", "steps", "outputs"}));
+    HEDDLE_CHECK_OK(
+        checkMembers(m_root, "(top)",
+                     {"heddle", "target", "symbols", "tunables", "buffers", "updates", "steps", "outputs"}));
     const Json &version = memberOr(m_root, "heddle");
     if (!version.is_number_integer() || version != 1)
         return bad("heddle", "the version of the plan is missing or unknown", "expected \"heddle\": 1");
@@ -118,7 +120,8 @@ Result<void> PlanReader::readTunables()
         const std::string where = "tunables." + name;
         HEDDLE_CHECK_OK(checkNewName(name, where, "tunable"));
         if (!isMacroName(name))
-            return bad(where, "\"" + name + "\" cannot be a macro", "expected capitals, digits and _, such as CHUNK");
+            return bad(where, "\"" + name + "\" cannot be a macro",
+                       "expected capitals, digits and _, such as CHUNK");
         HEDDLE_CHECK_OK(checkMembers(value, where, {"default", "choices"}));
         Tunable tunable;
         const Json &chosen = memberOr(value, "default");
@@ -159,7 +162,8 @@ Result<void> PlanReader::readSymbols()
         m_plan.symbols.emplace(name, std::move(expression));
     }
     if (const auto cycle = symbolCycle(m_plan.symbols); !cycle.empty())
-        return bad("symbols." + cycle.front(), "symbols depend on each other in a circle: " + cycleText(cycle),
+        return bad("symbols." + cycle.front(),
+                   "symbols depend on each other in a circle: " + cycleText(cycle),
                    "define one of them from shapes alone");
     return {};
 }
@@ -171,11 +175,13 @@ Result<PlanBuffer> PlanReader::readBuffer(const Json &value, const std::string &
     const std::string word = stringOr(value, "dtype");
     const auto dtype = dtypeFromName(word);
     if (!dtype)
-        return bad(where + ".dtype", "the dtype \"" + word + "\" is not known", "expected one of " + dtypeList());
+        return bad(where + ".dtype", "the dtype \"" + word + "\" is not known",
+                   "expected one of " + dtypeList());
     buffer.dtype = *dtype;
     const Json &shape = memberOr(value, "shape");
     if (!shape.is_array() || shape.size() > maxDimensions)
-        return bad(where + ".shape", "this is not a shape", R"(expected a list of expressions such as ["rows", 4])");
+        return bad(where + ".shape", "this is not a shape",
+                   R"(expected a list of expressions such as ["rows", 4])");
     for (std::size_t i = 0; i < shape.size(); ++i) {
         HEDDLE_TRY(Expression size, readExpression(shape[i], at(where + ".shape", i)));
         buffer.shape.push_back(std::move(size));
@@ -189,16 +195,19 @@ Result<void> PlanReader::readBuffers()
     if (buffers.is_null())
         return {};
     if (!buffers.is_array() || buffers.size() > maxBuffers)
-        return bad("buffers", "this is not a list of buffers", "expected at most 512 objects with name, dtype and shape");
+        return bad("buffers", "this is not a list of buffers",
+                   "expected at most 512 objects with name, dtype and shape");
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         const std::string where = at("buffers", i);
         HEDDLE_CHECK_OK(checkMembers(buffers[i], where, {"name", "dtype", "shape"}));
         const std::string name = stringOr(buffers[i], "name");
         if (name.rfind("tmp:", 0) != 0 || !isIdentifier(name.substr(4)))
-            return bad(where + ".name", "\"" + name + "\" cannot name a buffer", "expected a name such as \"tmp:h\"");
+            return bad(where + ".name", "\"" + name + "\" cannot name a buffer",
+                       "expected a name such as \"tmp:h\"");
         for (const PlanBuffer &other : m_plan.buffers)
             if (other.name == name)
-                return bad(where + ".name", "there are two buffers named \"" + name + '"', "rename one of them");
+                return bad(where + ".name", "there are two buffers named \"" + name + '"',
+                           "rename one of them");
         HEDDLE_TRY(PlanBuffer buffer, readBuffer(buffers[i], where, name));
         m_plan.buffers.push_back(std::move(buffer));
     }
@@ -209,7 +218,8 @@ Result<void> PlanReader::readOutputs()
 {
     const Json &outputs = memberOr(m_root, "outputs");
     if (!outputs.is_array() || outputs.empty() || outputs.size() > maxOutputs)
-        return bad("outputs", "a plan lists its outputs", R"(expected [{"dtype": "float32", "shape": ["rows"]}, …], at most 64)");
+        return bad("outputs", "a plan lists its outputs",
+                   R"(expected [{"dtype": "float32", "shape": ["rows"]}, …], at most 64)");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const std::string where = at("outputs", i);
         HEDDLE_CHECK_OK(checkMembers(outputs[i], where, {"dtype", "shape"}));
@@ -225,7 +235,8 @@ Result<void> PlanReader::readUpdates()
     if (updates.is_null())
         return {};
     if (!updates.is_array())
-        return bad("updates", "this is not a list", R"(expected names of state such as ["state:bn.running_mean"])");
+        return bad("updates", "this is not a list",
+                   R"(expected names of state such as ["state:bn.running_mean"])");
     for (std::size_t i = 0; i < updates.size(); ++i) {
         const std::string name = updates[i].is_string() ? updates[i].get<std::string>() : std::string();
         if (name.rfind("state:", 0) != 0)

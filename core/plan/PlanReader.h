@@ -42,10 +42,10 @@ private:
     const Json &m_root;
     const FileTree *m_files;
     Plan m_plan;
-    std::set<std::string> m_names;          ///< symbols and tunables
-    std::vector<std::string> m_indices;     ///< of the enclosing repeats
+    std::set<std::string> m_names;      ///< symbols and tunables
+    std::vector<std::string> m_indices; ///< of the enclosing repeats
     std::uint32_t m_nextStep = 0;
-    std::string m_step;                     ///< "step 2 (row_norm): " while in one
+    std::string m_step; ///< "step 2 (row_norm): " while in one
 };
 
 } // namespace heddle

@@ -35,7 +35,8 @@ public:
 
 private:
     Result<void> addBuffers();
-    Result<void> addSized(const PlanBuffer &buffer, BufferKind kind, std::uint32_t index, const std::string &where);
+    Result<void> addSized(const PlanBuffer &buffer, BufferKind kind, std::uint32_t index,
+                          const std::string &where);
     Result<void> checkOutputs();
     Result<void> checkUpdates();
     Result<void> runSteps(const std::vector<PlanStep> &steps);
@@ -57,7 +58,7 @@ private:
     const TaskLayout &m_layout;
     ResolvedPlan m_out;
     std::map<std::string, std::uint32_t, std::less<>> m_bufferIndex;
-    std::vector<std::pair<std::string, std::int64_t>> m_indices;   ///< of the repeats being run
+    std::vector<std::pair<std::string, std::int64_t>> m_indices; ///< of the repeats being run
     std::string m_step;
     std::size_t m_iterations = 0;
 };
@@ -92,7 +93,9 @@ Result<ResolvedPlan> Resolver::run(const std::map<std::string, std::int64_t> &tu
     HEDDLE_CHECK_OK(checkOutputs());
     HEDDLE_CHECK_OK(checkUpdates());
     for (const KernelStep *step : kernelSteps(m_plan))
-        m_out.steps.push_back({.number = step->number, .kernel = step->kernel, .source = step->source,
+        m_out.steps.push_back({.number = step->number,
+                               .kernel = step->kernel,
+                               .source = step->source,
                                .trampoline = "heddle_step_" + std::to_string(step->number)});
     HEDDLE_CHECK_OK(runSteps(m_plan.steps));
     return std::move(m_out);
@@ -101,8 +104,13 @@ Result<ResolvedPlan> Resolver::run(const std::map<std::string, std::int64_t> &tu
 Result<void> Resolver::addSized(const PlanBuffer &buffer, BufferKind kind, std::uint32_t index,
                                 const std::string &where)
 {
-    ResolvedBuffer out{.name = buffer.name, .kind = kind, .indexInKind = index, .dtype = buffer.dtype,
-                       .shape = {}, .bytes = 0, .isWritable = true};
+    ResolvedBuffer out{.name = buffer.name,
+                       .kind = kind,
+                       .indexInKind = index,
+                       .dtype = buffer.dtype,
+                       .shape = {},
+                       .bytes = 0,
+                       .isWritable = true};
     std::int64_t bytes = dtypeBytes(buffer.dtype);
     for (std::size_t i = 0; i < buffer.shape.size(); ++i) {
         const std::string field = where + ".shape[" + std::to_string(i) + ']';
@@ -127,20 +135,27 @@ Result<void> Resolver::addBuffers()
         for (std::uint32_t i = 0; i < tensors.size(); ++i) {
             const TensorInfo &tensor = tensors[i];
             const bool isWritable = kind == BufferKind::State
-                && std::find(m_plan.updates.begin(), m_plan.updates.end(), tensor.name) != m_plan.updates.end();
+                && std::find(m_plan.updates.begin(), m_plan.updates.end(), tensor.name)
+                    != m_plan.updates.end();
             if (isWritable)
                 m_out.updates.push_back(static_cast<std::uint32_t>(m_out.buffers.size()));
-            m_out.buffers.push_back({.name = tensor.name, .kind = kind, .indexInKind = i, .dtype = tensor.dtype,
-                                     .shape = tensor.shape, .bytes = static_cast<std::uint64_t>(tensor.bytes()),
+            m_out.buffers.push_back({.name = tensor.name,
+                                     .kind = kind,
+                                     .indexInKind = i,
+                                     .dtype = tensor.dtype,
+                                     .shape = tensor.shape,
+                                     .bytes = static_cast<std::uint64_t>(tensor.bytes()),
                                      .isWritable = isWritable});
         }
     };
     addTensors(m_layout.inputs, BufferKind::Input);
     addTensors(m_layout.state, BufferKind::State);
     for (std::uint32_t i = 0; i < m_plan.buffers.size(); ++i)
-        HEDDLE_CHECK_OK(addSized(m_plan.buffers[i], BufferKind::Scratch, i, "buffers[" + std::to_string(i) + ']'));
+        HEDDLE_CHECK_OK(
+            addSized(m_plan.buffers[i], BufferKind::Scratch, i, "buffers[" + std::to_string(i) + ']'));
     for (std::uint32_t i = 0; i < m_plan.outputs.size(); ++i)
-        HEDDLE_CHECK_OK(addSized(m_plan.outputs[i], BufferKind::Output, i, "outputs[" + std::to_string(i) + ']'));
+        HEDDLE_CHECK_OK(
+            addSized(m_plan.outputs[i], BufferKind::Output, i, "outputs[" + std::to_string(i) + ']'));
     m_out.inputCount = static_cast<std::uint32_t>(m_layout.inputs.size());
     m_out.stateCount = static_cast<std::uint32_t>(m_layout.state.size());
     m_out.scratchCount = static_cast<std::uint32_t>(m_plan.buffers.size());
@@ -155,17 +170,21 @@ Result<void> Resolver::checkOutputs()
     if (m_layout.outputs.empty())
         return {};
     if (m_layout.outputs.size() != m_out.outputCount)
-        return bad("outputs", "the plan has " + std::to_string(m_out.outputCount) + " outputs, the task has "
-                       + std::to_string(m_layout.outputs.size()), "list one output for each tensor of the task");
+        return bad("outputs",
+                   "the plan has " + std::to_string(m_out.outputCount) + " outputs, the task has "
+                       + std::to_string(m_layout.outputs.size()),
+                   "list one output for each tensor of the task");
     for (std::uint32_t i = 0; i < m_out.outputCount; ++i) {
         const ResolvedBuffer &have = m_out.buffers[m_out.firstOutput() + i];
         const TensorInfo &want = m_layout.outputs[i];
         const std::string where = "outputs[" + std::to_string(i) + ']';
         if (have.dtype != want.dtype)
-            return bad(where + ".dtype", "out:" + std::to_string(i) + " is " + std::string(dtypeName(have.dtype)),
+            return bad(where + ".dtype",
+                       "out:" + std::to_string(i) + " is " + std::string(dtypeName(have.dtype)),
                        "the task returns " + std::string(dtypeName(want.dtype)));
         if (have.shape != want.shape)
-            return bad(where + ".shape", "out:" + std::to_string(i) + " has the shape " + shapeText(have.shape),
+            return bad(where + ".shape",
+                       "out:" + std::to_string(i) + " has the shape " + shapeText(have.shape),
                        "the task returns " + shapeText(want.shape));
     }
     return {};
@@ -177,9 +196,11 @@ Result<void> Resolver::checkUpdates()
         const std::string where = "updates[" + std::to_string(i) + ']';
         const auto found = m_bufferIndex.find(m_plan.updates[i]);
         if (found == m_bufferIndex.end())
-            return bad(where, "the task has no \"" + m_plan.updates[i] + '"', "name a state tensor of the task");
+            return bad(where, "the task has no \"" + m_plan.updates[i] + '"',
+                       "name a state tensor of the task");
         const auto &known = m_layout.updates;
-        if (!m_layout.outputs.empty() && std::find(known.begin(), known.end(), m_plan.updates[i]) == known.end())
+        if (!m_layout.outputs.empty()
+            && std::find(known.begin(), known.end(), m_plan.updates[i]) == known.end())
             return bad(where, "the task's forward() does not change \"" + m_plan.updates[i] + '"',
                        known.empty() ? "remove it from \"updates\"" : "it changes " + joined(known));
     }
@@ -194,8 +215,9 @@ Result<void> Resolver::runSteps(const std::vector<PlanStep> &steps)
 {
     for (const PlanStep &step : steps) {
         if (step.when) {
-            HEDDLE_TRY(const std::int64_t isWanted, evaluate(*step.when, step.kernel ? step.kernel->where + ".when"
-                                                                                     : "steps (repeat).when"));
+            HEDDLE_TRY(
+                const std::int64_t isWanted,
+                evaluate(*step.when, step.kernel ? step.kernel->where + ".when" : "steps (repeat).when"));
             if (isWanted == 0)
                 continue;
         }
@@ -215,7 +237,8 @@ Result<void> Resolver::runRepeat(const RepeatStep &repeat)
     if (count < 0)
         return bad(where, "the count is " + std::to_string(count), "counts are at least 0");
     if (count > static_cast<std::int64_t>(maxCallsPerPlan))
-        return bad(where, "the count is " + std::to_string(count), "at most 262144; loop inside the kernel instead");
+        return bad(where, "the count is " + std::to_string(count),
+                   "at most 262144; loop inside the kernel instead");
     for (std::int64_t i = 0; i < count; ++i) {
         // Bounds nested repeats whose steps are all left out by `when` as well.
         if (++m_iterations > maxCallsPerPlan)
@@ -235,8 +258,10 @@ Result<void> Resolver::call(const KernelStep &step)
     m_step = "step " + std::to_string(step.number) + " (" + step.kernel + "): ";
     if (m_out.calls.size() >= maxCallsPerPlan)
         return bad(step.where, "the plan makes more than 262144 calls", "loop inside the kernel instead");
-    ResolvedCall call{.step = step.number, .firstArgument = static_cast<std::uint32_t>(m_out.arguments.size()),
-                      .argumentCount = static_cast<std::uint32_t>(step.args.size()), .launch = 0};
+    ResolvedCall call{.step = step.number,
+                      .firstArgument = static_cast<std::uint32_t>(m_out.arguments.size()),
+                      .argumentCount = static_cast<std::uint32_t>(step.args.size()),
+                      .launch = 0};
     for (std::size_t i = 0; i < step.args.size(); ++i) {
         HEDDLE_TRY(const ResolvedArgument value,
                    argument(step.args[i], step.where + ".args[" + std::to_string(i) + ']'));
@@ -257,7 +282,8 @@ Result<ResolvedArgument> Resolver::pointer(const PlanArgument &argument, const s
         std::vector<std::string> known;
         for (const ResolvedBuffer &buffer : m_out.buffers)
             known.push_back(buffer.name);
-        return bad(where + ".ptr", "there is no tensor \"" + argument.buffer + '"', "there are " + joined(known));
+        return bad(where + ".ptr", "there is no tensor \"" + argument.buffer + '"',
+                   "there are " + joined(known));
     }
     const ResolvedBuffer &buffer = m_out.buffers[found->second];
     ResolvedArgument out;
@@ -290,8 +316,9 @@ Result<double> Resolver::floating(const PlanArgument &argument, const std::strin
         const std::string word = stringOr(value.value, "v");
         if (value.value.is_object() && stringOr(value.value, "t") == "float") {
             constexpr double infinity = std::numeric_limits<double>::infinity();
-            return word == "inf" ? infinity : word == "-inf" ? -infinity
-                                                             : std::numeric_limits<double>::quiet_NaN();
+            return word == "inf" ? infinity
+                : word == "-inf" ? -infinity
+                                 : std::numeric_limits<double>::quiet_NaN();
         }
         if (value.value.is_boolean())
             return value.value.get<bool>() ? 1.0 : 0.0;
@@ -307,16 +334,17 @@ Result<ResolvedArgument> Resolver::argument(const PlanArgument &argument, const 
 {
     ResolvedArgument out;
     switch (argument.kind) {
-    case PlanArgument::Kind::Pointer:
-        return pointer(argument, where);
+    case PlanArgument::Kind::Pointer: return pointer(argument, where);
     case PlanArgument::Kind::I64: {
         HEDDLE_TRY(out.value.i64, evaluate(*argument.integer, where + ".i64"));
         return out;
     }
     case PlanArgument::Kind::I32: {
         HEDDLE_TRY(const std::int64_t value, evaluate(*argument.integer, where + ".i32"));
-        if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-            return bad(where + ".i32", std::to_string(value) + " does not fit into 32 bits", "pass it as i64");
+        if (value < std::numeric_limits<std::int32_t>::min()
+            || value > std::numeric_limits<std::int32_t>::max())
+            return bad(where + ".i32", std::to_string(value) + " does not fit into 32 bits",
+                       "pass it as i64");
         out.value.i32 = static_cast<std::int32_t>(value);
         return out;
     }
@@ -350,19 +378,22 @@ Result<void> Resolver::triple(const std::vector<Expression> &sizes, const std::s
 Result<std::uint32_t> Resolver::launch(const KernelStep &step)
 {
     ResolvedLaunch out;
-    HEDDLE_CHECK_OK(triple(step.launch.grid, step.where + ".grid", {maxGridX, maxGridYZ, maxGridYZ}, out.grid));
+    HEDDLE_CHECK_OK(
+        triple(step.launch.grid, step.where + ".grid", {maxGridX, maxGridYZ, maxGridYZ}, out.grid));
     HEDDLE_CHECK_OK(triple(step.launch.block, step.where + ".block",
                            {maxBlockThreads, maxBlockThreads, maxBlockZ}, out.block));
     if (out.block[0] * out.block[1] * out.block[2] > maxBlockThreads)
-        return bad(step.where + ".block", "the block has " + shapeText({out.block.begin(), out.block.end()})
-                       + " threads", "at most 1024 in all");
+        return bad(step.where + ".block",
+                   "the block has " + shapeText({out.block.begin(), out.block.end()}) + " threads",
+                   "at most 1024 in all");
     HEDDLE_CHECK_OK(triple(step.launch.cluster, step.where + ".cluster",
                            {maxClusterBlocks, maxClusterBlocks, maxClusterBlocks}, out.cluster));
     if (step.launch.shared) {
         HEDDLE_TRY(out.sharedBytes, evaluate(*step.launch.shared, step.where + ".shared"));
         if (out.sharedBytes < 0 || out.sharedBytes > maxSharedBytes)
-            return bad(step.where + ".shared", "the dynamic shared memory is " + std::to_string(out.sharedBytes)
-                           + " bytes", "expected 0 to " + std::to_string(maxSharedBytes));
+            return bad(step.where + ".shared",
+                       "the dynamic shared memory is " + std::to_string(out.sharedBytes) + " bytes",
+                       "expected 0 to " + std::to_string(maxSharedBytes));
     }
     out.isCooperative = step.launch.isCooperative;
     out.stream = step.launch.stream;

@@ -33,23 +33,23 @@ struct ResolvedBuffer {
     std::uint32_t indexInKind = 0;
     Dtype dtype = Dtype::Float32;
     std::vector<std::int64_t> shape;
-    std::uint64_t bytes = 0;     ///< may be 0 for an empty tensor
-    bool isWritable = false;     ///< scratch, outputs, and state listed in `updates`
+    std::uint64_t bytes = 0; ///< may be 0 for an empty tensor
+    bool isWritable = false; ///< scratch, outputs, and state listed in `updates`
 };
 
 /// A kernel step: steps are numbered in document order, depth first, so steps[i].number == i.
 struct ResolvedStep {
     std::uint32_t number = 0;
-    std::string kernel;          ///< the extern "C" name in its source
-    std::string source;          ///< file of the candidate
-    std::string trampoline;      ///< "heddle_step_<number>" (CPU only)
+    std::string kernel;     ///< the extern "C" name in its source
+    std::string source;     ///< file of the candidate
+    std::string trampoline; ///< "heddle_step_<number>" (CPU only)
 };
 
 /// One argument: a literal, or a byte offset from the start of a buffer.
 struct ResolvedArgument {
     static constexpr std::uint32_t noBuffer = 0xFFFFFFFFu;
-    std::uint32_t buffer = noBuffer;   ///< index into ResolvedPlan::buffers, or noBuffer
-    heddle_arg value{};                ///< i64 is the byte offset where `buffer` is set
+    std::uint32_t buffer = noBuffer; ///< index into ResolvedPlan::buffers, or noBuffer
+    heddle_arg value{};              ///< i64 is the byte offset where `buffer` is set
 };
 
 /// Launch shape of a CUDA call.
@@ -64,10 +64,10 @@ struct ResolvedLaunch {
 
 /// One call, in execution order, conditions applied and repeats unrolled.
 struct ResolvedCall {
-    std::uint32_t step = 0;            ///< index into steps
-    std::uint32_t firstArgument = 0;   ///< index into arguments
+    std::uint32_t step = 0;          ///< index into steps
+    std::uint32_t firstArgument = 0; ///< index into arguments
     std::uint32_t argumentCount = 0;
-    std::uint32_t launch = 0;          ///< index into launches (CUDA only)
+    std::uint32_t launch = 0; ///< index into launches (CUDA only)
 };
 
 /// A plan made concrete for one layout and one choice of tunables: flat arrays that an executor walks
@@ -81,19 +81,19 @@ struct ResolvedCall {
 /// where bases[i] is the address of buffers[i] in this call and scratch has maxArguments elements.
 struct ResolvedPlan {
     PlanTarget target = PlanTarget::Cpu;
-    std::vector<ResolvedBuffer> buffers;   ///< inputs, state, scratch, outputs, in this order
+    std::vector<ResolvedBuffer> buffers; ///< inputs, state, scratch, outputs, in this order
     std::uint32_t inputCount = 0;
     std::uint32_t stateCount = 0;
     std::uint32_t scratchCount = 0;
     std::uint32_t outputCount = 0;
-    std::vector<std::uint32_t> updates;    ///< buffers (kind State) that the plan writes, layout order
+    std::vector<std::uint32_t> updates; ///< buffers (kind State) that the plan writes, layout order
     std::vector<ResolvedStep> steps;
     std::vector<ResolvedCall> calls;
     std::vector<ResolvedArgument> arguments;
     std::vector<ResolvedLaunch> launches;
     std::uint32_t maxArguments = 0;
-    std::uint64_t scratchBytes = 0;        ///< sum over scratch buffers
-    std::map<std::string, std::int64_t> symbols;   ///< symbols and tunables with their values
+    std::uint64_t scratchBytes = 0;              ///< sum over scratch buffers
+    std::map<std::string, std::int64_t> symbols; ///< symbols and tunables with their values
 
     std::uint32_t firstState() const { return inputCount; }
     std::uint32_t firstScratch() const { return inputCount + stateCount; }

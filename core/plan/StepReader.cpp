@@ -29,7 +29,8 @@ bool endsWith(std::string_view text, std::string_view end)
 Result<std::vector<PlanStep>> PlanReader::readSteps(const Json &list, const std::string &where)
 {
     if (!list.is_array() || list.size() > maxSteps)
-        return bad(where, "this is not a list of steps", "expected at most 4096 objects with \"kernel\" or \"repeat\"");
+        return bad(where, "this is not a list of steps",
+                   "expected at most 4096 objects with \"kernel\" or \"repeat\"");
     std::vector<PlanStep> steps;
     for (std::size_t i = 0; i < list.size(); ++i) {
         HEDDLE_TRY(PlanStep step, readStep(list[i], at(where, i)));
@@ -90,8 +91,9 @@ Result<KernelStep> PlanReader::readKernel(const Json &value, const std::string &
     if (m_plan.target == PlanTarget::Cpu)
         HEDDLE_CHECK_OK(checkMembers(value, where, {"kernel", "source", "when", "args"}));
     else
-        HEDDLE_CHECK_OK(checkMembers(value, where, {"kernel", "source", "when", "args", "grid", "block", "shared",
-                                                    "cluster", "cooperative", "stream"}));
+        HEDDLE_CHECK_OK(checkMembers(value, where,
+                                     {"kernel", "source", "when", "args", "grid", "block", "shared",
+                                      "cluster", "cooperative", "stream"}));
     if (!isIdentifier(step.kernel) || step.kernel.rfind("heddle_", 0) == 0 || step.kernel == "main")
         return bad(where + ".kernel", "\"" + step.kernel.substr(0, 128) + "\" cannot name a kernel",
                    "expected a C identifier that does not start with heddle_");
@@ -152,7 +154,8 @@ Result<void> PlanReader::readPointer(const Json &value, const std::string &where
     const std::string &name = argument.buffer;
     const std::size_t colon = name.find(':');
     const std::string space = name.substr(0, colon == std::string::npos ? 0 : colon);
-    if ((space != "input" && space != "state" && space != "tmp" && space != "out") || colon + 1 == name.size())
+    if ((space != "input" && space != "state" && space != "tmp" && space != "out")
+        || colon + 1 == name.size())
         return bad(where + ".ptr", "\"" + name + "\" names no buffer",
                    "expected input:NAME, state:NAME, tmp:NAME or out:I");
     const auto isNamed = [&](const PlanBuffer &buffer) { return buffer.name == name; };
@@ -199,7 +202,8 @@ Result<void> PlanReader::readFloat(const Json &value, const std::string &where, 
 Result<std::vector<Expression>> PlanReader::readTriple(const Json &value, const std::string &where)
 {
     if (!value.is_array() || value.empty() || value.size() > 3)
-        return bad(where, "this is not a launch size", "expected a list of 1 to 3 expressions such as \"ceil_div(n, BLOCK)\"");
+        return bad(where, "this is not a launch size",
+                   "expected a list of 1 to 3 expressions such as \"ceil_div(n, BLOCK)\"");
     std::vector<Expression> sizes;
     for (std::size_t i = 0; i < value.size(); ++i) {
         HEDDLE_TRY(Expression size, readExpression(value[i], at(where, i)));
@@ -224,7 +228,8 @@ Result<void> PlanReader::readLaunch(const Json &value, const std::string &where,
         return bad(where + ".cooperative", "this is not true or false", "expected true or false");
     launch.isCooperative = boolOr(value, "cooperative", false);
     const Json &stream = memberOr(value, "stream");
-    if (!stream.is_null() && (!isInt64(stream) || stream.get<std::int64_t>() < 0 || stream.get<std::int64_t>() > 7))
+    if (!stream.is_null()
+        && (!isInt64(stream) || stream.get<std::int64_t>() < 0 || stream.get<std::int64_t>() > 7))
         return bad(where + ".stream", "this is not a stream", "expected an integer from 0 to 7");
     launch.stream = integerOr(value, "stream", 0);
     return {};

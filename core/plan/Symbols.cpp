@@ -52,7 +52,8 @@ public:
         if (!value && !value.error().where().empty())
             return value;
         if (!value)
-            return Error(Code::InvalidInput, value.error().message()
+            return Error(Code::InvalidInput,
+                         value.error().message()
                              + (value.error().cause() ? ": " + value.error().cause()->message() : ""),
                          "plan.json: symbols." + symbol->first, value.error().next());
         m_values.emplace(symbol->first, *value);
@@ -78,8 +79,9 @@ Result<std::int64_t> layoutValue(const TaskLayout &layout, std::string_view refe
                 return value.value.get<bool>() ? 1 : 0;
             if (isInt64(value.value))
                 return value.value.get<std::int64_t>();
-            return Error(Code::InvalidInput, "the value of " + value.name + " is not an integer: "
-                             + compactText(value.value), {}, "use it as an f32 or f64 argument instead");
+            return Error(Code::InvalidInput,
+                         "the value of " + value.name + " is not an integer: " + compactText(value.value), {},
+                         "use it as an f32 or f64 argument instead");
         }
         if (findTensor(layout, reference) != nullptr)
             return Error(Code::InvalidInput, std::string(reference) + " is a tensor, not an integer", {},
@@ -94,9 +96,10 @@ Result<std::int64_t> layoutValue(const TaskLayout &layout, std::string_view refe
     std::size_t dimension = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), dimension);
     if (parsed.ec != std::errc() || dimension >= tensor->shape.size())
-        return Error(Code::InvalidInput, std::string(name) + " has " + std::to_string(tensor->shape.size())
-                         + " dimensions, there is no .shape[" + std::string(digits) + ']', {},
-                     "dimensions count from 0");
+        return Error(Code::InvalidInput,
+                     std::string(name) + " has " + std::to_string(tensor->shape.size())
+                         + " dimensions, there is no .shape[" + std::string(digits) + ']',
+                     {}, "dimensions count from 0");
     return tensor->shape[dimension];
 }
 

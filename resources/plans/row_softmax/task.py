@@ -7,7 +7,7 @@ from torch import nn
 
 class Model(nn.Module):
     def __init__(self) -> None:
-        super(Model, self).__init__()
+        super().__init__()
 
     def forward(self, x: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
         return torch.softmax(x * scale, dim=-1)

@@ -23,25 +23,34 @@ protected:
     static void SetUpTestSuite()
     {
         std::string source = "#include \"heddle_cpu.h\"\n";
-        for (const char *name : {"exp", "exp_flush", "expm1", "log", "log1p", "log2", "tanh", "erf", "sigmoid", "rsqrt",
-                                 "gelu", "gelu_tanh", "silu", "softplus"})
+        for (const char *name : {"exp", "exp_flush", "expm1", "log", "log1p", "log2", "tanh", "erf",
+                                 "sigmoid", "rsqrt", "gelu", "gelu_tanh", "silu", "softplus"})
             source += std::string("extern \"C\" void loop_") + name
-                + "(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) {\n#pragma omp simd\n"
-                  "for (int64_t i = 0; i < n; ++i) y[i] = heddle::" + name + "(x[i]); }\n";
-        source += "extern \"C\" void loop_pow(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) {\n"
-                  "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = heddle::pow(x[i], y[i]); }\n"
-                  "extern \"C\" void loop_half(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) {\n"
-                  "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = float(heddle::float16(x[i])); }\n"
-                  "extern \"C\" void loop_brain(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) {\n"
-                  "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = float(heddle::bfloat16(x[i])); }\n"
-                  "extern \"C\" void loop_stream(const float *x, float *y, int64_t n)\n"
-                  "{ heddle::stream_copy(y, x, n); heddle::stream_fence(); }\n";
+                + "(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) {\n#pragma omp "
+                  "simd\n"
+                  "for (int64_t i = 0; i < n; ++i) y[i] = heddle::"
+                + name + "(x[i]); }\n";
+        source +=
+            "extern \"C\" void loop_pow(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t n) "
+            "{\n"
+            "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = heddle::pow(x[i], y[i]); }\n"
+            "extern \"C\" void loop_half(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t "
+            "n) {\n"
+            "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = float(heddle::float16(x[i])); }\n"
+            "extern \"C\" void loop_brain(const float *HEDDLE_RESTRICT x, float *HEDDLE_RESTRICT y, int64_t "
+            "n) {\n"
+            "#pragma omp simd\nfor (int64_t i = 0; i < n; ++i) y[i] = float(heddle::bfloat16(x[i])); }\n"
+            "extern \"C\" void loop_stream(const float *x, float *y, int64_t n)\n"
+            "{ heddle::stream_copy(y, x, n); heddle::stream_fence(); }\n";
         const auto header = readFile(std::string(HEDDLE_SOURCE_DIR) + "/resources/include/heddle_cpu.h");
         ASSERT_TRUE(header);
-        CompileCommand command{.program = "/usr/bin/g++", .arguments = hostCompilerFlags(),
+        CompileCommand command{.program = "/usr/bin/g++",
+                               .arguments = hostCompilerFlags(),
                                .environment = {{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}},
-                               .files = {{"loops.cpp", source}, {"heddle_cpu.h", *header}}, .output = "loops.so"};
-        command.arguments.insert(command.arguments.end(), {"loops.cpp", "-fopt-info-vec-optimized", "-o", "loops.so"});
+                               .files = {{"loops.cpp", source}, {"heddle_cpu.h", *header}},
+                               .output = "loops.so"};
+        command.arguments.insert(command.arguments.end(),
+                                 {"loops.cpp", "-fopt-info-vec-optimized", "-o", "loops.so"});
         const auto built = testing::launchPlainly(command, {});
         ASSERT_TRUE(built) << built.error().text();
         ASSERT_EQ(built->exitCode, 0) << built->log;
@@ -72,8 +81,9 @@ protected:
     /// Every 1009th float of all 2^32, and the special ones.
     static std::vector<float> wholeRange()
     {
-        std::vector<float> values = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, 88.72283f, 88.72284f,
-                                     -87.33655f, -103.97f, -103.98f, 1e-45f, -1e-45f};
+        std::vector<float> values = {0.0f,      -0.0f,    1.0f,      -1.0f,     INFINITY,
+                                     -INFINITY, NAN,      88.72283f, 88.72284f, -87.33655f,
+                                     -103.97f,  -103.98f, 1e-45f,    -1e-45f};
         for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1009)
             values.push_back(fromBits(static_cast<std::uint32_t>(bits)));
         return values;
@@ -98,12 +108,14 @@ TEST_F(CpuMath, everyFunctionStaysWithinItsErrorOverTheWholeRangeOfFloat)
         double (*exact)(double);
         double ulps;
     };
-    const std::vector<Row> rows = {
-        {"exp", [](double x) { return std::exp(x); }, 1.5},     {"expm1", [](double x) { return std::expm1(x); }, 2.0},
-        {"log", [](double x) { return std::log(x); }, 1.0},     {"log1p", [](double x) { return std::log1p(x); }, 2.0},
-        {"tanh", [](double x) { return std::tanh(x); }, 3.0},   {"erf", [](double x) { return std::erf(x); }, 3.0},
-        {"rsqrt", [](double x) { return 1.0 / std::sqrt(x); }, 1.5},
-        {"sigmoid", [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, 3.0}};
+    const std::vector<Row> rows = {{"exp", [](double x) { return std::exp(x); }, 1.5},
+                                   {"expm1", [](double x) { return std::expm1(x); }, 2.0},
+                                   {"log", [](double x) { return std::log(x); }, 1.0},
+                                   {"log1p", [](double x) { return std::log1p(x); }, 2.0},
+                                   {"tanh", [](double x) { return std::tanh(x); }, 3.0},
+                                   {"erf", [](double x) { return std::erf(x); }, 3.0},
+                                   {"rsqrt", [](double x) { return 1.0 / std::sqrt(x); }, 1.5},
+                                   {"sigmoid", [](double x) { return 1.0 / (1.0 + std::exp(-x)); }, 3.0}};
     const std::vector<float> x = wholeRange();
     std::vector<float> y(x.size());
     for (const Row &row : rows) {
@@ -132,8 +144,9 @@ TEST_F(CpuMath, everyFunctionStaysWithinItsErrorOverTheWholeRangeOfFloat)
 
 TEST_F(CpuMath, powKeepsCsSpecialCasesAndSigns)
 {
-    const std::vector<float> special = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f, 3.0f, -3.0f, 1e30f, -1e30f,
-                                        1e-45f, INFINITY, -INFINITY, NAN, 16777218.0f, 0.3333f, -7.25f, 1.0000001f};
+    const std::vector<float> special = {0.0f,      -0.0f, 1.0f,        -1.0f,   2.0f,   -2.0f,     0.5f,
+                                        -0.5f,     3.0f,  -3.0f,       1e30f,   -1e30f, 1e-45f,    INFINITY,
+                                        -INFINITY, NAN,   16777218.0f, 0.3333f, -7.25f, 1.0000001f};
     std::vector<float> x;
     std::vector<float> y;
     for (const float a : special)
@@ -158,13 +171,13 @@ TEST_F(CpuMath, powKeepsCsSpecialCasesAndSigns)
 TEST_F(CpuMath, halvesRoundToNearestEven)
 {
     const std::vector<std::tuple<const char *, float, float>> rows = {
-        {"half", 1.00048828125f, 1.0f},      // a tie goes to even
-        {"half", 1.00146484375f, 1.001953125f},
-        {"half", 65519.0f, 65504.0f},        {"half", 65520.0f, INFINITY},
-        {"half", 2.98e-8f, 0.0f},            {"half", 2.9802325e-8f, 5.9604645e-8f},
-        {"half", -6.1e-5f, -6.097555e-5f},   {"brain", 1.00390625f, 1.0f},
-        {"brain", 1.01171875f, 1.015625f},   {"brain", 3.4e38f, INFINITY},
-        {"brain", -1e-45f, -0.0f},           {"half", -INFINITY, -INFINITY}};
+        {"half", 1.00048828125f, 1.0f}, // a tie goes to even
+        {"half", 1.00146484375f, 1.001953125f}, {"half", 65519.0f, 65504.0f},
+        {"half", 65520.0f, INFINITY},           {"half", 2.98e-8f, 0.0f},
+        {"half", 2.9802325e-8f, 5.9604645e-8f}, {"half", -6.1e-5f, -6.097555e-5f},
+        {"brain", 1.00390625f, 1.0f},           {"brain", 1.01171875f, 1.015625f},
+        {"brain", 3.4e38f, INFINITY},           {"brain", -1e-45f, -0.0f},
+        {"half", -INFINITY, -INFINITY}};
     for (const auto &[name, in, expected] : rows) {
         float out = 0.0f;
         loop(name)(&in, &out, 1);
@@ -187,11 +200,14 @@ TEST_F(CpuMath, activationsAgreeWithTheirDefinitions)
     const auto check = [&](const char *name, auto exact) {
         loop(name)(x.data(), y.data(), static_cast<std::int64_t>(x.size()));
         for (std::size_t i = 0; i < x.size(); ++i)
-            ASSERT_NEAR(y[i], exact(static_cast<double>(x[i])), 3e-7 * std::max(1.0, std::abs(static_cast<double>(x[i]))))
+            ASSERT_NEAR(y[i], exact(static_cast<double>(x[i])),
+                        3e-7 * std::max(1.0, std::abs(static_cast<double>(x[i]))))
                 << name << ' ' << x[i];
     };
     check("gelu", [](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); });
-    check("gelu_tanh", [](double v) { return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))); });
+    check("gelu_tanh", [](double v) {
+        return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+    });
     check("silu", [](double v) { return v / (1 + std::exp(-v)); });
     check("softplus", [](double v) { return v > 20 ? v : std::log1p(std::exp(v)); });
     std::erase_if(x, [](float value) { return value > 0.0f; });
@@ -224,7 +240,8 @@ TEST_F(CpuMath, aVectorisedExpIsMuchFasterThanTheLibrarys)
         for (int round = 0; round < 50; ++round) {
             const auto start = std::chrono::steady_clock::now();
             work();
-            seconds = std::min(seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+            seconds = std::min(
+                seconds, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         }
         return seconds;
     };
@@ -235,7 +252,8 @@ TEST_F(CpuMath, aVectorisedExpIsMuchFasterThanTheLibrarys)
         for (const float value : x)
             sink = std::exp(value);
     });
-    std::printf("exp: %.2f ns an element, the library's %.2f\n", vectorised / 4096 * 1e9, library / 4096 * 1e9);
+    std::printf("exp: %.2f ns an element, the library's %.2f\n", vectorised / 4096 * 1e9,
+                library / 4096 * 1e9);
     EXPECT_LT(vectorised * 2.0, library);
 }
 
@@ -247,7 +265,8 @@ TEST_F(CpuMath, streamCopyWritesEveryElementAndNoOther)
             std::vector<float> to(1200, -1.0f);
             loop("stream")(from.data() + 1, to.data() + shift, count);
             for (std::size_t i = 0; i < to.size(); ++i)
-                ASSERT_EQ(to[i], i >= shift && i < shift + static_cast<std::size_t>(count) ? 3.0f : -1.0f) << i;
+                ASSERT_EQ(to[i], i >= shift && i < shift + static_cast<std::size_t>(count) ? 3.0f : -1.0f)
+                    << i;
         }
 }
 

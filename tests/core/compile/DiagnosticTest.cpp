@@ -28,7 +28,8 @@ TEST(Diagnostics, textOfCompilerAndLinkerBecomesPlacesInTheCandidatesFiles)
                      "plan.json:1:33: error: 'g' was not declared in this scope\n"
                      "cc1plus: error: bad value 'x' for '-march=' switch\n"
                      "/usr/bin/ld: /tmp/ccA.o: in function `f':\n"
-                     "u.cpp:(.text+0x0): multiple definition of `f'; /tmp/ccB.o:u.cpp:(.text+0x0): first defined here\n"
+                     "u.cpp:(.text+0x0): multiple definition of `f'; /tmp/ccB.o:u.cpp:(.text+0x0): first "
+                     "defined here\n"
                      "collect2: error: ld returned 1 exit status\n"),
               "kernel.cpp|7|9|error|assignment of read-only location '* x'\n"
               "sub/util.h|3|1|warning|unused variable 'a' [-Wunused-variable]\n"

@@ -17,7 +17,8 @@ std::vector<std::filesystem::path> sitePackages()
         return out;
     std::error_code code;
     const auto lib = std::filesystem::path(python).parent_path().parent_path() / "lib";
-    for (std::filesystem::directory_iterator entry(lib, code), end; !code && entry != end; entry.increment(code))
+    for (std::filesystem::directory_iterator entry(lib, code), end; !code && entry != end;
+         entry.increment(code))
         out.push_back(entry->path() / "site-packages");
     return out;
 }
@@ -42,7 +43,8 @@ protected:
 TEST_F(NvrtcTest, theThreeVectorsCompileForSm90AndHoldTheirKernels)
 {
     const std::map<std::string, std::vector<std::string>> expected = {
-        {"bias_gelu", {"bias_gelu"}}, {"row_softmax", {"row_softmax"}},
+        {"bias_gelu", {"bias_gelu"}},
+        {"row_softmax", {"row_softmax"}},
         {"repeat_scan", {"clear", "count_call", "scan_step"}}};
     for (const auto &[name, kernels] : expected) {
         const FileTree files = testing::vectorFiles(name, "cuda");
@@ -62,7 +64,8 @@ TEST_F(NvrtcTest, anErrorHasItsLineAndAMissingKernelItsStep)
     FileTree files = testing::vectorFiles("bias_gelu", "cuda");
     const auto plan = parsePlan(files);
     ASSERT_TRUE(plan);
-    files["kernel.cu"] = "#include \"heddle.cuh\"\nextern \"C\" __global__ void other(float *x)\n{\n    *x = y;\n}\n";
+    files["kernel.cu"] =
+        "#include \"heddle.cuh\"\nextern \"C\" __global__ void other(float *x)\n{\n    *x = y;\n}\n";
     auto outcome = m_nvrtc->compile(*plan, files, {}, cudaHeaders(), "sm_90");
     ASSERT_TRUE(outcome);
     EXPECT_FALSE(outcome->isBuilt);
@@ -81,7 +84,9 @@ TEST(Cubin, damagedImagesGiveNoKernelAndNoCrash)
 {
     EXPECT_TRUE(cubinKernels("").empty());
     EXPECT_TRUE(cubinKernels(std::string(64, '\xff')).empty());
-    std::string image("\x7f" "ELF", 4);
+    std::string image("\x7f"
+                      "ELF",
+                      4);
     image.resize(200, '\xff');
     EXPECT_TRUE(cubinKernels(image).empty());
 }

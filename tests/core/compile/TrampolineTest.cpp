@@ -72,12 +72,13 @@ protected:
     std::optional<HostCompiler> m_compiler;
 };
 
-const char *const good = "#include \"heddle_cpu.h\"\n"
-                         "extern \"C\" void work(const float *x, int64_t *u, heddle::bfloat16 *h, float *__restrict__ out,\n"
-                         "                     int64_t n, int32_t k, float a, double b)\n"
-                         "{\n"
-                         "    *u += n; h[0] = heddle::bfloat16(1.0f); out[0] = x[0] + float(k) + a + float(b);\n"
-                         "}\n";
+const char *const good =
+    "#include \"heddle_cpu.h\"\n"
+    "extern \"C\" void work(const float *x, int64_t *u, heddle::bfloat16 *h, float *__restrict__ out,\n"
+    "                     int64_t n, int32_t k, float a, double b)\n"
+    "{\n"
+    "    *u += n; h[0] = heddle::bfloat16(1.0f); out[0] = x[0] + float(k) + a + float(b);\n"
+    "}\n";
 
 std::string replaced(const std::string &from, const std::string &to)
 {
@@ -121,13 +122,17 @@ TEST_F(Trampoline, callsTheKernelWithEveryKindOfArgument)
 TEST_F(Trampoline, aWrongPrototypeIsAReadableErrorAtTheKernelsLine)
 {
     const std::vector<std::tuple<const char *, const char *, const char *>> rows = {
-        {"const float *x", "float *x", "argument 0 of work is read-only input:x in plan.json, so this parameter must be const float *"},
+        {"const float *x", "float *x",
+         "argument 0 of work is read-only input:x in plan.json, so this parameter must be const float *"},
         {"const float *x", "const double *x", "must be const float *"},
-        {"int64_t *u", "int32_t *u", "argument 1 of work is state:u in plan.json, so this parameter must be int64_t *"},
+        {"int64_t *u", "int32_t *u",
+         "argument 1 of work is state:u in plan.json, so this parameter must be int64_t *"},
         {"heddle::bfloat16 *h", "float *h", "must be heddle::bfloat16 *"},
         {"int64_t n", "int32_t n", "argument 4 of work is the int64_t in plan.json"},
         {"float a", "double a", "argument 6 of work is the float in plan.json"},
-        {", double b", "", "plan.json passes 8 arguments to work: (const float *, int64_t *, heddle::bfloat16 *, float *, int64_t, int32_t, float, double)"},
+        {", double b", "",
+         "plan.json passes 8 arguments to work: (const float *, int64_t *, heddle::bfloat16 *, float *, "
+         "int64_t, int32_t, float, double)"},
         {"void work", "int work", "work must return void"},
     };
     for (const auto &[from, to, message] : rows) {
@@ -145,16 +150,20 @@ TEST_F(Trampoline, constPointersToWritableBuffersAndRawHalvesAreAccepted)
                     .diagnostics.size()
                 > 0)
         << "the body writes a bfloat16 through const uint16_t *, which must not compile";
-    const std::string raw = "#include <stdint.h>\nextern \"C\" void work(const float *, const int64_t *, const uint16_t *, "
-                            "float *, int64_t, int32_t, float, double) noexcept {}\n";
+    const std::string raw =
+        "#include <stdint.h>\nextern \"C\" void work(const float *, const int64_t *, const uint16_t *, "
+        "float *, int64_t, int32_t, float, double) noexcept {}\n";
     EXPECT_TRUE(compile(candidate(raw)).isBuilt) << compile(candidate(raw)).log;
 }
 
 TEST_F(Trampoline, anErrorInTheBodyIsAtItsLineAndAMissingKernelIsNamed)
 {
-    EXPECT_EQ(firstError(replaced("x[0] +", "x[0] + missing +")).rfind("kernel.cpp:5: 'missing' was not declared", 0), 0u)
+    EXPECT_EQ(firstError(replaced("x[0] +", "x[0] + missing +"))
+                  .rfind("kernel.cpp:5: 'missing' was not declared", 0),
+              0u)
         << firstError(replaced("x[0] +", "x[0] + missing +"));
-    EXPECT_EQ(firstError(replaced("void work", "void worker")).rfind("plan.json:1: 'work' was not declared", 0), 0u)
+    EXPECT_EQ(
+        firstError(replaced("void work", "void worker")).rfind("plan.json:1: 'work' was not declared", 0), 0u)
         << firstError(replaced("void work", "void worker"));
 }
 

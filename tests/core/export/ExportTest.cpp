@@ -24,9 +24,13 @@ Json tensors(const std::vector<TensorInfo> &list)
 Json taskInfo(const std::string &name)
 {
     const TaskLayout layout = testing::vectorLayout(name);
-    Json info{{"task", {{"name", name}, {"mode", "as-constructed"}}}, {"inputs", tensors(layout.inputs)},
-              {"state", tensors(layout.state)}, {"outputs", tensors(layout.outputs)},
-              {"updates", layout.updates}, {"values", Json::array()}, {"output_tree", "tensor"}};
+    Json info{{"task", {{"name", name}, {"mode", "as-constructed"}}},
+              {"inputs", tensors(layout.inputs)},
+              {"state", tensors(layout.state)},
+              {"outputs", tensors(layout.outputs)},
+              {"updates", layout.updates},
+              {"values", Json::array()},
+              {"output_tree", "tensor"}};
     for (const ValueInfo &value : layout.values)
         info["values"].push_back({{"name", value.name}, {"value", value.value}});
     info["outputs"][0]["path"] = "";
@@ -59,18 +63,22 @@ ExportRequest request(const std::string &name, const std::string &target = "cpu"
     const FileTree files = vectorFiles(name, target);
     auto plan = parsePlan(files);
     EXPECT_TRUE(plan) << plan.error().text();
-    return {.plan = *plan, .files = files, .tunables = {}, .taskSource = *readFile(taskPath(name)),
-            .taskInfo = taskInfo(name), .headers = headers()};
+    return {.plan = *plan,
+            .files = files,
+            .tunables = {},
+            .taskSource = *readFile(taskPath(name)),
+            .taskInfo = taskInfo(name),
+            .headers = headers()};
 }
 
 std::map<std::string, std::string> environment(const std::filesystem::path &extensions)
 {
-    return {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"HOME", extensions.string()},
+    return {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+            {"HOME", extensions.string()},
             {"TORCH_EXTENSIONS_DIR", extensions.string()}};
 }
 
-class ExportedFile : public ::testing::TestWithParam<std::string> {
-};
+class ExportedFile : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ExportedFile, givesTheTasksValuesInACleanPythonProcess)
 {
@@ -121,8 +129,8 @@ TEST(Export, usesAnObjectThatWasBuiltAheadAndNeedsNoCompilerThen)
     variables["CXX"] = "/nowhere/g++";
     const std::string script = std::string(HEDDLE_SOURCE_DIR) + "/tests/core/export/check_export.py";
     const auto done = testing::runProgram(
-        python, {"-I", script, taskPath("repeat_scan"), (folder->path() / "model_new.py").string()}, variables,
-        folder->path());
+        python, {"-I", script, taskPath("repeat_scan"), (folder->path() / "model_new.py").string()},
+        variables, folder->path());
     ASSERT_TRUE(done);
     EXPECT_EQ(done->exitCode, 0) << done->log;
 }

@@ -62,10 +62,12 @@ TEST(PythonSource, keepsTheFileButForwardAndTheInputFunctions)
     EXPECT_NE(text.find("super(_Reference, self).__init__()  # Model"), std::string::npos) << text;
     EXPECT_NE(text.find("self.Model = n"), std::string::npos);
     EXPECT_NE(text.find("return \"Model\""), std::string::npos);
-    EXPECT_NE(text.find("class Base(torch.nn.Module):\n    def forward(self, x):\n        return x"), std::string::npos);
+    EXPECT_NE(text.find("class Base(torch.nn.Module):\n    def forward(self, x):\n        return x"),
+              std::string::npos);
     EXPECT_NE(text.find("    # A remark about helper.\n    def helper"), std::string::npos) << text;
     EXPECT_NE(text.find("size = 3"), std::string::npos);
-    for (const char *gone : {"def odd", "get_inputs", "get_init_inputs", "@decorated", "@torch.no_grad", "rest"})
+    for (const char *gone :
+         {"def odd", "get_inputs", "get_init_inputs", "@decorated", "@torch.no_grad", "rest"})
         EXPECT_EQ(text.find(gone), std::string::npos) << gone << '\n' << text;
 }
 

@@ -53,7 +53,9 @@ def check_refusals(model: Any, inputs: list[Any]) -> None:
         if list(model.parameters()):
             fresh = copy.deepcopy(model)
             refuses(UserWarning, "no gradients", lambda: fresh(x, *rest))
-        refuses(RuntimeError, "gradient", lambda: model(x.clone().requires_grad_(), *rest))
+        refuses(
+            RuntimeError, "gradient", lambda: model(x.clone().requires_grad_(), *rest)
+        )
     if rest:
         refuses(ValueError, "judged with", lambda: model(x, rest[0] + 1))
 
@@ -79,7 +81,10 @@ def main() -> None:
             close(model(*inputs), reference(*inputs))
             assert torch.equal(kept, inputs[0])
             close(model.state_dict(), reference.state_dict())
-        other = {k: torch.randn_like(v) if v.is_floating_point() else v for k, v in reference.state_dict().items()}
+        other = {
+            k: torch.randn_like(v) if v.is_floating_point() else v
+            for k, v in reference.state_dict().items()
+        }
         reference.load_state_dict(other)
         model.load_state_dict(other)
         close(model(*inputs), reference(*inputs))

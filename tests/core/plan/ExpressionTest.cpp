@@ -57,7 +57,8 @@ TEST(Expression, whatIsNotTheGrammarIsRefusedWithAColumnAndWhatWasExpected)
         const auto expression = Expression::parse(row.get<std::string>());
         ASSERT_FALSE(expression) << row;
         EXPECT_EQ(expression.error().code(), Code::InvalidInput);
-        EXPECT_NE(expression.error().message().find("column"), std::string::npos) << expression.error().text();
+        EXPECT_NE(expression.error().message().find("column"), std::string::npos)
+            << expression.error().text();
         EXPECT_EQ(expression.error().next().rfind("expected ", 0), 0u) << expression.error().text();
     }
 }

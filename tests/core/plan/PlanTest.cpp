@@ -56,16 +56,17 @@ TEST(Plan, theThreeVectorsParseForBothTargetsAndSurviveARoundTrip)
             const auto again = planFromJson(once, nullptr);
             ASSERT_TRUE(again) << again.error().text();
             EXPECT_EQ(planToJson(*again), once);
-            EXPECT_TRUE(resolve(*plan, vectorLayout(name))) << name << resolve(*plan, vectorLayout(name)).error().text();
+            EXPECT_TRUE(resolve(*plan, vectorLayout(name)))
+                << name << resolve(*plan, vectorLayout(name)).error().text();
         }
 }
 
 struct BrokenRow {
     const char *pointer;
     Json value;
-    const char *where;     ///< exact
-    const char *message;   ///< part of it
-    const char *next;      ///< part of it
+    const char *where;   ///< exact
+    const char *message; ///< part of it
+    const char *next;    ///< part of it
 };
 
 TEST(Plan, errorsNameTheStepTheFieldAndWhatWasExpected)
@@ -96,7 +97,8 @@ TEST(Plan, errorsNameTheStepTheFieldAndWhatWasExpected)
         {"/outputs", Json::array(), "plan.json: outputs", "lists its outputs", "float32"},
         {"/steps", Json::array(), "plan.json: steps", "no kernel step", "at least one"},
         {"/steps/0/repeat", Json::object(), "plan.json: steps[0]", "either", "\"repeat\""},
-        {"/steps/0/source", "other.cpp", "plan.json: steps[0].source", "step 0 (first): the candidate has no file", "add"},
+        {"/steps/0/source", "other.cpp", "plan.json: steps[0].source",
+         "step 0 (first): the candidate has no file", "add"},
         {"/steps/0/source", "../kernel.cpp", "plan.json: steps[0].source", "step 0", "relative path"},
         {"/steps/0/source", "kernel.cu", "plan.json: steps[0].source", "step 0", ".cpp"},
         {"/steps/0/kernel", "heddle_x", "plan.json: steps[0].kernel", "heddle_x", "identifier"},
@@ -106,21 +108,26 @@ TEST(Plan, errorsNameTheStepTheFieldAndWhatWasExpected)
         {"/steps/0/args/1/ptr", "tmp:g", "plan.json: steps[0].args[1].ptr", "tmp:g", "buffers"},
         {"/steps/0/args/1/ptr", "out:1", "plan.json: steps[0].args[1].ptr", "out:1", "1 outputs"},
         {"/steps/0/args/2", {{"i16", 1}}, "plan.json: steps[0].args[2].i16", "no member", "i64"},
-        {"/steps/0/args/2", {{"i64", 1}, {"i32", 1}}, "plan.json: steps[0].args[2]", "one type", "exactly one"},
+        {"/steps/0/args/2",
+         {{"i64", 1}, {"i32", 1}},
+         "plan.json: steps[0].args[2]",
+         "one type",
+         "exactly one"},
         {"/steps/0/args/2/i64", "t", "plan.json: steps[0].args[2].i64", "\"t\"", "known here"},
         {"/steps/1/repeat/index", "n", "plan.json: steps[1].repeat.index", "already in use", "rename"},
         {"/steps/1/repeat/count", "0 - 1", "plan.json: steps (repeat over t).count", "-1", "at least 0"},
-        {"/steps/1/repeat/count", "262145", "plan.json: steps (repeat over t).count", "262145", "inside the kernel"},
-        {"/steps/1/repeat/steps/0/args/0/offset", "t * cols + 6", "plan.json: steps[1].repeat.steps[0].args[0].offset",
-         "step 1 (second): the offset 16", "0 to 15"},
-        {"/steps/1/repeat/steps/0/args/0/offset", "t - 1", "plan.json: steps[1].repeat.steps[0].args[0].offset",
-         "the offset -1", "0 to 15"},
-        {"/steps/1/repeat/steps/0/args/2/i32", "cols * 4294967296", "plan.json: steps[1].repeat.steps[0].args[2].i32",
-         "does not fit into 32", "i64"},
-        {"/steps/1/repeat/steps/0/args/3/f32", "const:half", "plan.json: steps[1].repeat.steps[0].args[3].f32",
-         "const:half", "const:0.5"},
-        {"/steps/1/repeat/steps/0/args/4/f64", "input:epsilon", "plan.json: steps[1].repeat.steps[0].args[4].f64",
-         "input:epsilon", "non-tensor"},
+        {"/steps/1/repeat/count", "262145", "plan.json: steps (repeat over t).count", "262145",
+         "inside the kernel"},
+        {"/steps/1/repeat/steps/0/args/0/offset", "t * cols + 6",
+         "plan.json: steps[1].repeat.steps[0].args[0].offset", "step 1 (second): the offset 16", "0 to 15"},
+        {"/steps/1/repeat/steps/0/args/0/offset", "t - 1",
+         "plan.json: steps[1].repeat.steps[0].args[0].offset", "the offset -1", "0 to 15"},
+        {"/steps/1/repeat/steps/0/args/2/i32", "cols * 4294967296",
+         "plan.json: steps[1].repeat.steps[0].args[2].i32", "does not fit into 32", "i64"},
+        {"/steps/1/repeat/steps/0/args/3/f32", "const:half",
+         "plan.json: steps[1].repeat.steps[0].args[3].f32", "const:half", "const:0.5"},
+        {"/steps/1/repeat/steps/0/args/4/f64", "input:epsilon",
+         "plan.json: steps[1].repeat.steps[0].args[4].f64", "input:epsilon", "non-tensor"},
     };
     for (const BrokenRow &row : rows) {
         const Error error = errorWith(row.pointer, row.value);
@@ -192,10 +199,12 @@ TEST(Resolve, outputsAndUpdatesMustBeThoseOfTheTask)
         EXPECT_NE(resolved.error().next().find(next), std::string::npos) << resolved.error().text();
     };
     rejects([](TaskLayout &l) { l.outputs[1].shape = {40, 4}; }, "plan.json: outputs[1].shape", "[40, 4]");
-    rejects([](TaskLayout &l) { l.outputs[0].dtype = Dtype::Float64; }, "plan.json: outputs[0].dtype", "float64");
+    rejects([](TaskLayout &l) { l.outputs[0].dtype = Dtype::Float64; }, "plan.json: outputs[0].dtype",
+            "float64");
     rejects([](TaskLayout &l) { l.outputs.pop_back(); }, "plan.json: outputs", "one output for each");
     rejects([](TaskLayout &l) { l.updates.clear(); }, "plan.json: updates[0]", "remove");
-    rejects([](TaskLayout &l) { l.updates.emplace_back("state:cell.decay"); }, "plan.json: updates", "list it");
+    rejects([](TaskLayout &l) { l.updates.emplace_back("state:cell.decay"); }, "plan.json: updates",
+            "list it");
     const auto good = resolve(*plan, vectorLayout("repeat_scan"));
     ASSERT_TRUE(good) << good.error().text();
     EXPECT_EQ(good->calls.size(), 14u);
@@ -220,11 +229,16 @@ TEST(Resolve, nestedRepeatsThatCallNothingStillEnd)
 TEST(Layout, theMatrixOfDtypesIsCompleteForBothTargets)
 {
     const std::vector<std::tuple<const char *, int, const char *, const char *>> matrix = {
-        {"float32", 4, "float", "float"},        {"float64", 8, "double", "double"},
-        {"float16", 2, "heddle::float16", "__half"}, {"bfloat16", 2, "heddle::bfloat16", "__nv_bfloat16"},
-        {"int64", 8, "int64_t", "int64_t"},      {"int32", 4, "int32_t", "int32_t"},
-        {"int16", 2, "int16_t", "int16_t"},      {"int8", 1, "int8_t", "int8_t"},
-        {"uint8", 1, "uint8_t", "uint8_t"},      {"bool", 1, "bool", "bool"}};
+        {"float32", 4, "float", "float"},
+        {"float64", 8, "double", "double"},
+        {"float16", 2, "heddle::float16", "__half"},
+        {"bfloat16", 2, "heddle::bfloat16", "__nv_bfloat16"},
+        {"int64", 8, "int64_t", "int64_t"},
+        {"int32", 4, "int32_t", "int32_t"},
+        {"int16", 2, "int16_t", "int16_t"},
+        {"int8", 1, "int8_t", "int8_t"},
+        {"uint8", 1, "uint8_t", "uint8_t"},
+        {"bool", 1, "bool", "bool"}};
     const auto page = readFile(std::string(HEDDLE_SOURCE_DIR) + "/docs/architecture/plan.md");
     ASSERT_TRUE(page);
     for (const auto &[name, bytes, cpu, cuda] : matrix) {
@@ -242,20 +256,23 @@ TEST(Layout, theMatrixOfDtypesIsCompleteForBothTargets)
 
 TEST(Layout, theOraclesOpenResultAndArenaLayoutAreReadAlike)
 {
-    const Json open = *parseJson(R"({"inputs": [{"name": "input:x", "dtype": "float32", "shape": [2, 3], "offset": 0}],
+    const Json open =
+        *parseJson(R"({"inputs": [{"name": "input:x", "dtype": "float32", "shape": [2, 3], "offset": 0}],
         "state": [{"name": "state:w", "dtype": "bfloat16", "shape": [], "kind": "parameter"}],
         "values": [{"name": "input:k", "value": 3}], "outputs": [{"path": "", "dtype": "bool", "shape": [0]}],
-        "updates": ["state:w"]})", "open");
+        "updates": ["state:w"]})",
+                   "open");
     const auto layout = layoutFromJson(open);
     ASSERT_TRUE(layout) << layout.error().text();
     EXPECT_EQ(layout->inputs[0].bytes(), 24);
     EXPECT_EQ(layout->state[0].bytes(), 2);
     EXPECT_EQ(layout->outputs[0].name, "out:0");
     EXPECT_EQ(layout->outputs[0].bytes(), 0);
-    for (const char *broken : {R"({"inputs": 3})", R"({"inputs": [{"name": "a", "dtype": "f", "shape": []}]})",
-                               R"({"inputs": [{"name": "a", "dtype": "bool", "shape": [-1]}]})",
-                               R"({"inputs": [{"name": "a", "dtype": "bool", "shape": [4294967296, 4294967296]}]})",
-                               R"({"inputs": [{"dtype": "bool", "shape": []}]})", "[]", R"({"updates": [3]})"})
+    for (const char *broken :
+         {R"({"inputs": 3})", R"({"inputs": [{"name": "a", "dtype": "f", "shape": []}]})",
+          R"({"inputs": [{"name": "a", "dtype": "bool", "shape": [-1]}]})",
+          R"({"inputs": [{"name": "a", "dtype": "bool", "shape": [4294967296, 4294967296]}]})",
+          R"({"inputs": [{"dtype": "bool", "shape": []}]})", "[]", R"({"updates": [3]})"})
         EXPECT_FALSE(layoutFromJson(*parseJson(broken, "broken"))) << broken;
 }
 

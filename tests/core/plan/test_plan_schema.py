@@ -14,7 +14,9 @@ try:
     import jsonschema
     import pytest
 except ImportError as missing:
-    print(f"skipped: this Python has no {missing.name}; name one that has by HEDDLE_PYTHON")
+    print(
+        f"skipped: this Python has no {missing.name}; name one that has by HEDDLE_PYTHON"
+    )
     sys.exit(77)
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,8 +49,16 @@ BROKEN: list[tuple[str, list[Any], Any]] = [
     ("a tunable in small letters", ["tunables", "chunk"], {"default": 1}),
     ("a tunable without default", ["tunables", "CHUNK"], {"choices": [1]}),
     ("a tunable with a fraction", ["tunables", "CHUNK", "default"], 1.5),
-    ("a buffer outside tmp", ["buffers"], [{"name": "h", "dtype": "float32", "shape": []}]),
-    ("a buffer of an unknown dtype", ["buffers"], [{"name": "tmp:h", "dtype": "float8", "shape": []}]),
+    (
+        "a buffer outside tmp",
+        ["buffers"],
+        [{"name": "h", "dtype": "float32", "shape": []}],
+    ),
+    (
+        "a buffer of an unknown dtype",
+        ["buffers"],
+        [{"name": "tmp:h", "dtype": "float8", "shape": []}],
+    ),
     ("an updated input", ["updates"], ["input:x"]),
     ("no step", ["steps"], []),
     ("no output", ["outputs"], []),
@@ -63,7 +73,11 @@ BROKEN: list[tuple[str, list[Any], Any]] = [
     ("an offset without pointer", ["steps", 0, "args", 0], {"i64": 1, "offset": 1}),
     ("a pointer to nothing", ["steps", 0, "args", 0], {"ptr": "const:x"}),
     ("a repeat without index", ["steps", 2, "repeat"], {"count": 1, "steps": []}),
-    ("a launch shape inside a repeat on the cpu", ["steps", 2, "repeat", "steps", 0, "block"], [1]),
+    (
+        "a launch shape inside a repeat on the cpu",
+        ["steps", 2, "repeat", "steps", 0, "block"],
+        [1],
+    ),
 ]
 
 
@@ -94,7 +108,11 @@ def test_a_cuda_step_needs_its_launch_shape_also_inside_a_repeat() -> None:
 def python_value(text: str) -> int:
     """A plan expression by Python's own arithmetic, which floors as the plan's does."""
     names = GOLDEN["names"]
-    text = re.sub(r"(input|state):[A-Za-z0-9_.]+(\[\d+\])?", lambda m: str(names[m.group(0)]), text)
+    text = re.sub(
+        r"(input|state):[A-Za-z0-9_.]+(\[\d+\])?",
+        lambda m: str(names[m.group(0)]),
+        text,
+    )
     text = text.replace("/", "//")
     scope = {
         **{k: v for k, v in names.items() if ":" not in k},
