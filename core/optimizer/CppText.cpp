@@ -140,6 +140,17 @@ std::string cppCast(Dtype to, Dtype from, const std::string &text)
     return "static_cast<" + cppType(to) + ">(" + value + ")";
 }
 
+std::optional<std::string> preciseOperation(std::string_view op, const std::vector<std::string> &args)
+{
+    const auto function = floatFunctions().find(op);
+    if (function == floatFunctions().end() || !function->second.twice.starts_with("__builtin_"))
+        return std::nullopt;
+    // "__builtin_exp($0)" → "__builtin_expf($0)"
+    std::string pattern(function->second.twice);
+    pattern.insert(pattern.find('('), "f");
+    return fill(pattern, args);
+}
+
 std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype argument,
                                         const std::vector<std::string> &args, bool isLiteral)
 {

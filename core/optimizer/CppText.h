@@ -16,6 +16,8 @@ std::string cppType(Dtype dtype);
 std::string memoryType(Dtype dtype);
 /// A literal of that type; infinities and NaN included.
 std::string cppLiteral(Dtype dtype, double number, std::int64_t integer);
+/// A float32 function of the C library in place of heddle_cpu.h's, where there is one.
+std::optional<std::string> preciseOperation(std::string_view op, const std::vector<std::string> &args);
 /// The operation as C++ over the texts of its arguments. `argument` is the dtype of the first one and
 /// `isLiteral` says whether the second one is a literal. Nothing for an unknown word.
 std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype argument,

@@ -28,6 +28,7 @@ private:
     BuildOutcome build(const std::vector<KernelRoot> &roots, std::size_t before) const;
     void record(const KernelRoot &root, std::size_t group);
     Result<void> checkUpdates() const;
+    void dropUnreadTemporaries();
     std::string kernelName(const Kernel &kernel, std::size_t number) const;
     Error notCovered(ValueId value, const std::string &reason) const;
 
@@ -142,6 +143,25 @@ Result<void> FusionPlanner::checkUpdates() const
     return {};
 }
 
+/// A value that got a buffer for one kernel may have been inlined by all others in the end.
+void FusionPlanner::dropUnreadTemporaries()
+{
+    std::erase_if(m_temporaries, [this](const KernelBuffer &temporary) {
+        for (const Group &group : m_groups) {
+            const auto &buffers = group.kernel.buffers;
+            const auto place = std::find(buffers.begin(), buffers.end(), temporary);
+            if (place != buffers.end() && group.kernel.reads(static_cast<int>(place - buffers.begin())))
+                return false;
+        }
+        for (Group &group : m_groups)
+            std::erase_if(group.kernel.stores, [&](const KernelStore &store) {
+                return group.kernel.buffer(store.buffer) == temporary;
+            });
+        return true;
+    });
+    std::erase_if(m_groups, [](const Group &group) { return group.kernel.stores.empty(); });
+}
+
 std::string FusionPlanner::kernelName(const Kernel &kernel, std::size_t number) const
 {
     // Operators in the order in which the kernel meets them, each once.
@@ -186,8 +206,10 @@ Result<FusionPlan> FusionPlanner::run()
     for (const KernelRoot &root : roots)
         HEDDLE_CHECK_OK(place(root, 0));
     HEDDLE_CHECK_OK(checkUpdates());
+    dropUnreadTemporaries();
     for (std::size_t number = 0; number < m_groups.size(); ++number) {
         m_groups[number].kernel.name = kernelName(m_groups[number].kernel, number);
+        m_groups[number].kernel.isPrecise = m_graph.ir.widens();
         plan.kernels.push_back(std::move(m_groups[number].kernel));
     }
     plan.temporaries = m_temporaries;

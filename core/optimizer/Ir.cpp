@@ -165,6 +165,7 @@ ValueId Ir::cast(ValueId id, Dtype dtype)
             return integer(from.number != 0.0 ? 1 : 0, dtype);
         return isFloating(from.type.dtype) ? real(from.number, dtype) : integer(from.integer, dtype);
     }
+    m_widens = m_widens || (dtype == Dtype::Float64 && from.type.dtype == Dtype::Float32);
     Value value;
     value.kind = Value::Kind::Point;
     value.op = "cast";

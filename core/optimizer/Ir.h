@@ -53,6 +53,8 @@ public:
     const Value &at(ValueId id) const { return m_values[static_cast<std::size_t>(id)]; }
     int size() const { return static_cast<int>(m_values.size()); }
     const std::vector<std::vector<double>> &constants() const { return m_constants; }
+    /// Whether a float32 value is widened to float64: its last bits then show in the result.
+    bool widens() const { return m_widens; }
     /// Values made from now on carry this origin.
     void setOrigin(std::string origin) { m_origin = std::move(origin); }
 
@@ -80,6 +82,7 @@ private:
     std::vector<std::vector<double>> m_constants;
     std::unordered_map<std::string, ValueId> m_known;
     std::string m_origin;
+    bool m_widens = false;
 };
 
 bool isFloating(Dtype dtype);

@@ -24,6 +24,13 @@ bool Kernel::writes(int buffer) const
                        [buffer](const KernelStore &store) { return store.buffer == buffer; });
 }
 
+bool Kernel::reads(int buffer) const
+{
+    return std::any_of(expressions.begin(), expressions.end(), [buffer](const KernelExpression &each) {
+        return each.kind == KernelExpression::Kind::Load && each.buffer == buffer;
+    });
+}
+
 void Kernel::settle()
 {
     // Expressions are in topological order, so one pass settles space and stage.
@@ -65,8 +72,10 @@ void Kernel::settle()
 std::int64_t Kernel::minimalBytes() const
 {
     std::int64_t bytes = 0;
-    for (const KernelBuffer &each : buffers)
-        bytes += elementCount(each.type.shape) * dtypeBytes(each.type.dtype);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        if (reads(static_cast<int>(i)) || writes(static_cast<int>(i)))
+            bytes += elementCount(buffers[i].type.shape) * dtypeBytes(buffers[i].type.dtype);
+    }
     return bytes;
 }
 

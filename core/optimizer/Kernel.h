@@ -71,6 +71,8 @@ struct Kernel {
     std::vector<KernelReduction> reductions;
     std::vector<KernelStore> stores;
     int stages = 1;
+    /// Elementary functions from the C library, within 1 ulp but one element at a time.
+    bool isPrecise = false;
 
     std::int64_t extent(int axis) const { return axes[static_cast<std::size_t>(axis)].extent; }
     std::int64_t count(const std::vector<int> &list) const;
@@ -79,9 +81,10 @@ struct Kernel {
     const KernelBuffer &buffer(int id) const { return buffers[static_cast<std::size_t>(id)]; }
     bool isOuter(int axis) const;
     bool writes(int buffer) const;
+    bool reads(int buffer) const;
     /// Works out the space and stage of every expression, reduction and store from the axes as they are.
     void settle();
-    /// Bytes that must cross the memory bus at least once: each buffer read or written, once.
+    /// Bytes that must cross the memory bus at least once: each buffer that is read or written, once.
     std::int64_t minimalBytes() const;
 };
 

@@ -503,6 +503,24 @@ void KernelBuilder::recogniseSoftmax()
             quick.insert(reduction);
         }
     }
+    // exp(a - log Σ exp a), a log-softmax made a softmax again, is not positive either.
+    for (KernelExpression &expression : m_kernel.expressions) {
+        if (expression.kind != Kind::Operation || expression.op != "exp" || expression.dtype != Dtype::Float32)
+            continue;
+        const KernelExpression &difference = m_kernel.expression(expression.args[0]);
+        if (difference.kind != Kind::Operation || difference.op != "sub")
+            continue;
+        const KernelExpression &logarithm = m_kernel.expression(difference.args[1]);
+        if (logarithm.kind != Kind::Operation || logarithm.op != "log")
+            continue;
+        const KernelExpression &total = m_kernel.expression(logarithm.args[0]);
+        if (total.kind != Kind::Total)
+            continue;
+        const KernelReduction &reduction = m_kernel.reductions[static_cast<std::size_t>(total.reduction)];
+        const KernelExpression &summed = m_kernel.expression(reduction.operand);
+        if (reduction.op == "sum" && summed.op == "exp_flush" && summed.args[0] == difference.args[0])
+            expression.op = "exp_flush";
+    }
     for (const KernelExpression &expression : m_kernel.expressions) {
         for (const int arg : expression.args) {
             const KernelExpression &part = m_kernel.expression(arg);

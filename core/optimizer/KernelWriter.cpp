@@ -141,7 +141,11 @@ std::string KernelWriter::define(int id, std::vector<std::string> args)
         const KernelExpression &first = m_kernel.expression(expression.args.front());
         const bool isLiteral = expression.args.size() > 1
             && m_kernel.expression(expression.args[1]).kind == Kind::Literal;
-        const auto written = cppOperation(expression.op, expression.dtype, first.dtype, args, isLiteral);
+        auto written = cppOperation(expression.op, expression.dtype, first.dtype, args, isLiteral);
+        if (m_kernel.isPrecise && first.dtype == Dtype::Float32) {
+            if (auto precise = preciseOperation(expression.op, args))
+                written = std::move(precise);
+        }
         if (!written)
             m_unknownOperation = expression.op + " of " + std::string(dtypeName(first.dtype));
         text = written.value_or("0");
@@ -606,15 +610,16 @@ void KernelWriter::writeHeader()
     bool isFirst = true;
     for (std::size_t b = 0; b < m_kernel.buffers.size(); ++b) {
         const KernelBuffer &buffer = m_kernel.buffers[b];
-        if (buffer.name.starts_with("const:"))
-            continue;
-        // Scratch and outputs are writable in the plan even where this kernel reads them.
         const bool isConst = !m_kernel.writes(static_cast<int>(b));
+        if (buffer.name.starts_with("const:") || (isConst && !m_kernel.reads(static_cast<int>(b))))
+            continue;
         const std::string parameter = (isConst ? "const " : "") + memoryType(buffer.type.dtype) + " *HEDDLE_RESTRICT "
             + m_names.parameter(static_cast<int>(b));
         signature += (isFirst ? "" : ", ");
         isFirst = false;
         if (signature.size() + parameter.size() > 96) {
+            if (signature.ends_with(" "))
+                signature.pop_back();
             m_out.line(signature);
             signature = "    ";
         }

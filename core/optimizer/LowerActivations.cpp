@@ -119,7 +119,7 @@ Result<Values> gelu(NodeReader &reader)
 Result<Values> silu(NodeReader &reader)
 {
     HEDDLE_TRY(const ValueId x, input(reader));
-    return rounded(reader, reader.call("mul", x, reader.call("sigmoid", x)));
+    return rounded(reader, reader.call("mul", x, reader.sigmoid(x)));
 }
 
 Result<Values> softplus(NodeReader &reader)
@@ -195,7 +195,7 @@ Result<Values> glu(NodeReader &reader)
     const ValueId value = reader.ir().slice(x, static_cast<int>(dim), 0, 1, half);
     const ValueId gate = reader.ir().slice(x, static_cast<int>(dim), half, 1, half);
     return rounded(reader, reader.call("mul", reader.ir().cast(value, type),
-                                       reader.call("sigmoid", reader.ir().cast(gate, type))));
+                                       reader.sigmoid(reader.ir().cast(gate, type))));
 }
 
 } // namespace

@@ -33,6 +33,8 @@ Result<Values> unary(NodeReader &reader)
         op = "sign";
     if (op == "square")
         return finish(reader, reader.call("mul", x, x));
+    if (op == "sigmoid")
+        return finish(reader, reader.sigmoid(x));
     if (!isFloating(reader.dtypeOf(x)) && (op == "floor" || op == "ceil" || op == "round" || op == "trunc"))
         return Values{self};
     if (op == "round" && reader.integer(1, "decimals", 0) != 0)

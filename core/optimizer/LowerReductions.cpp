@@ -180,14 +180,12 @@ Result<Values> logSumExp(NodeReader &reader)
     HEDDLE_TRY(const ValueId x, computed(reader));
     const auto dims = reducedDims(reader, x);
     const ValueId peak = kept(reader, "max", x, dims);
-    // An infinite maximum would give inf - inf; eager takes 0 in its place.
-    const ValueId isInfinite = reader.compare("eq", reader.call("abs", peak),
-                                              reader.ir().real(std::numeric_limits<double>::infinity(),
-                                                               reader.dtypeOf(x)));
-    const ValueId shift = reader.ir().point("where", {isInfinite, reader.ir().real(0.0, reader.dtypeOf(x)), peak},
-                                            reader.dtypeOf(x));
-    const ValueId total = keptSum(reader, reader.call("exp", reader.call("sub", x, shift)), dims);
-    return Values{shaped(reader, reader.call("add", reader.call("log", total), shift))};
+    const ValueId total = keptSum(reader, reader.call("exp", reader.call("sub", x, peak)), dims);
+    const ValueId result = reader.call("add", reader.call("log", total), peak);
+    // An infinite maximum gives inf - inf above; the result is that maximum then.
+    const ValueId edge = reader.ir().real(std::numeric_limits<double>::infinity(), reader.dtypeOf(x));
+    const ValueId isInfinite = reader.compare("eq", reader.call("abs", peak), edge);
+    return Values{shaped(reader, reader.choose(isInfinite, peak, result))};
 }
 
 /// softmax and log_softmax along one dimension.

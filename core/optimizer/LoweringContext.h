@@ -65,6 +65,8 @@ public:
     ValueId call(std::string_view op, ValueId a, ValueId b);
     ValueId call(std::string_view op, ValueId a, double b);
     ValueId compare(std::string_view op, ValueId a, ValueId b);
+    /// 1 / (1 + e^-x), from e^-|x|, which is at most 1 and needs no care about overflow.
+    ValueId sigmoid(ValueId x);
     ValueId choose(ValueId condition, ValueId yes, ValueId no);
 
 private:

@@ -6,6 +6,8 @@ Not the judge: no sandbox, no export. It checks the optimiser's candidates on th
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import ctypes
 import json
 import os
@@ -23,12 +25,16 @@ sys.path.insert(0, str(ROOT / "core" / "python"))
 from heddle_oracle.capture import capture  # noqa: E402
 from heddle_oracle.errors import OracleError  # noqa: E402
 from heddle_oracle.loader import Sources  # noqa: E402
+from heddle_oracle.precision import DoubleMode  # noqa: E402
 from heddle_oracle.task import Task  # noqa: E402
 
 DTYPES = {
     "float32": torch.float32, "float64": torch.float64, "float16": torch.float16,
     "bfloat16": torch.bfloat16, "int64": torch.int64, "int32": torch.int32, "int16": torch.int16,
     "int8": torch.int8, "uint8": torch.uint8, "bool": torch.bool,
+}  # fmt: skip
+TOLERANCES = {
+    torch.float32: 1e-5, torch.float64: 1e-11, torch.float16: 2e-3, torch.bfloat16: 1.6e-2,
 }  # fmt: skip
 
 
@@ -118,57 +124,75 @@ def buffers_of(task: Task, inputs: list[torch.Tensor]) -> dict[str, torch.Tensor
     return known
 
 
-def run_reference(
-    task: Task, inputs: list[torch.Tensor], dtype: torch.dtype | None
-) -> list[torch.Tensor]:
-    """Outputs, then updated state, of the model: as it is, or with every float tensor in `dtype`."""
-    import copy
+@dataclass
+class Reference:
+    """Outputs, then updated state; for each output that holds indices, where they point."""
 
+    tensors: list[torch.Tensor]
+    origins: list[Any]
+
+
+def run_reference(task: Task, inputs: list[torch.Tensor], *, exact: bool) -> Reference:
+    """The model as eager computes it, or in float64 throughout."""
     model = copy.deepcopy(task.model)
-    if dtype is not None:
-        model = model.to(dtype)
-        inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
+    if exact:
+        model = model.double()
+        inputs = [x.double() if x.is_floating_point() else x for x in inputs]
     args, kwargs = task.build_call([x.clone() for x in inputs])
-    with torch.no_grad():
+    mode = DoubleMode()
+    with torch.no_grad(), mode if exact else contextlib.nullcontext():
         result = model(*args, **kwargs)
     leaves = [x for x in torch.utils._pytree.tree_leaves(result) if isinstance(x, torch.Tensor)]
     named = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    return leaves + [named[name.removeprefix("state:")] for name in task.updates]
+    tensors = leaves + [named[name.removeprefix("state:")] for name in task.updates]
+    return Reference(tensors, [mode.origin(x) for x in tensors])
 
 
-def fault(
-    got: list[torch.Tensor], eager: list[torch.Tensor], exact: list[torch.Tensor]
-) -> str | None:
-    """What is wrong with `got`, by the judge's two rules, or nothing."""
-    tolerances = {torch.float32: 1e-5, torch.float64: 1e-11, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
+def check(task: Task, candidate: Candidate, inputs: list[torch.Tensor]) -> str | None:
+    """Calls the candidate; what is wrong with its results, or nothing."""
+    buffers = buffers_of(task, inputs)
+    got = candidate.call(buffers)
+    got += [buffers[name] for name in task.updates]
+    eager = run_reference(task, inputs, exact=False).tensors
+    exact = run_reference(task, inputs, exact=True)
     if len(got) != len(eager):
         return f"{len(got)} results instead of {len(eager)}"
-    for number, (mine, theirs, truth) in enumerate(zip(got, eager, exact, strict=True)):
+    for number, (mine, theirs) in enumerate(zip(got, eager, strict=True)):
         if mine.dtype != theirs.dtype or mine.shape != theirs.shape:
-            return f"result {number} is {mine.dtype} {list(mine.shape)}, not {theirs.dtype} {list(theirs.shape)}"
-        if not theirs.dtype.is_floating_point:
-            if not torch.equal(mine, theirs):
-                return f"result {number}: {int((mine != theirs).sum())} elements differ"
-            continue
-        wide, reference = mine.double(), truth.double()
-        own = theirs.double()
-        finite = torch.isfinite(reference) & torch.isfinite(own)
-        if not torch.equal(torch.isnan(wide)[~finite], torch.isnan(own)[~finite]):
-            return f"result {number}: NaN in other places"
-        if not bool(torch.isfinite(wide[finite]).all()):
-            return f"result {number}: not finite where the reference is"
-        if int(finite.sum()) == 0:
-            continue
-        error, theirs_error = (wide - reference)[finite].abs(), (own - reference)[finite].abs()
-        scale = reference[finite].abs().clamp(min=float(reference[finite].square().mean().sqrt()))
-        flat = theirs_error.flatten()
-        percentile = flat.kthvalue(max(1, int(0.999 * flat.numel()))).values
-        limit = torch.maximum(tolerances[mine.dtype] * scale, 4.0 * percentile)
-        if bool((error > limit).any()):
-            worst = int((error - limit).argmax())
-            return f"result {number}: wrong by {float(error.flatten()[worst]):.3g}, eager by {float(percentile):.3g}"
-        rms, theirs_rms = float(error.square().mean().sqrt()), float(theirs_error.square().mean().sqrt())
-        floor = 1e-8 if mine.dtype == torch.float32 else 1e-16
-        if rms > 4.0 * theirs_rms + floor * float(scale.mean()):
-            return f"result {number}: RMS error {rms:.3g}, eager's {theirs_rms:.3g}"
+            return f"result {number} is {mine.dtype} {list(mine.shape)}, eager's {theirs.dtype}"
+        origin = exact.origins[number]
+        if origin is not None:  # indices compare by the values that they point at: ties pass
+            mine, theirs = origin.gather(mine).float(), origin.gather(theirs).float()
+        found = fault(mine, theirs, theirs if origin is not None else exact.tensors[number])
+        if found:
+            return f"result {number}: {found}"
+    return None
+
+
+def fault(mine: torch.Tensor, theirs: torch.Tensor, exact: torch.Tensor) -> str | None:
+    """What is wrong with a result, by the judge's two rules: error and RMS error."""
+    if not theirs.dtype.is_floating_point:
+        return f"{int((mine != theirs).sum())} differ" if not torch.equal(mine, theirs) else None
+    wide, own, reference = mine.double(), theirs.double(), exact.double()
+    finite = torch.isfinite(reference) & torch.isfinite(own)
+    if not torch.equal(torch.isnan(wide)[~finite], torch.isnan(own)[~finite]):
+        return "NaN in other places"
+    if not bool(torch.isfinite(wide[finite]).all()):
+        return "not finite where the reference is"
+    if int(finite.sum()) == 0:
+        return None
+    error = (wide - reference)[finite].abs()
+    their_error = (own - reference)[finite].abs()
+    scale = reference[finite].abs()
+    scale = scale.clamp(min=float(scale.square().mean().sqrt()))
+    rank = max(1, int(0.999 * their_error.numel()))
+    percentile = their_error.flatten().kthvalue(rank).values
+    limit = torch.maximum(TOLERANCES[mine.dtype] * scale, 4.0 * percentile)
+    if bool((error > limit).any()):
+        return f"wrong by {float(error.max()):.3g}, eager by {float(percentile):.3g}"
+    rms, their_rms = error.square().mean().sqrt(), their_error.square().mean().sqrt()
+    # Eager's float64 is the reference itself: there the tolerance alone decides.
+    floor = 2e-8 if mine.dtype == torch.float32 else 1e-12
+    if bool(rms > 4.0 * their_rms + floor * scale.mean()):
+        return f"RMS error {float(rms):.3g}, eager's {float(their_rms):.3g}"
     return None
