@@ -107,9 +107,11 @@ _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _alive: dict[int, tuple[Any, ...]] = {}
 
 
-@_Deleter
 def _let_go(managed: Any) -> None:
     _alive.pop(ctypes.addressof(managed.contents), None)
+
+
+_let_go_from_c = _Deleter(_let_go)
 
 
 def tensor_over(
@@ -134,7 +136,7 @@ def tensor_over(
         None,  # row-major
         0,
     )
-    managed.deleter = _let_go
+    managed.deleter = _let_go_from_c
     place = ctypes.addressof(managed)
     _alive[place] = (managed, extents, keep)
     try:
@@ -170,7 +172,7 @@ class Driver:
         )
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Calls a function of the driver; a code other than 0 is an OracleError with CUDA's name."""
+        """Calls a function; a code other than 0 is an OracleError with CUDA's name."""
         status = int(getattr(self._library, function)(*arguments))
         if status == 0:
             return
@@ -199,9 +201,7 @@ class Driver:
         address = ctypes.c_ulonglong()
         length, nothing = ctypes.c_size_t(size), ctypes.c_ulonglong(0)
         alignment = ctypes.c_size_t(0)
-        self.call(
-            "cuMemAddressReserve", ctypes.byref(address), length, alignment, nothing, nothing
-        )
+        self.call("cuMemAddressReserve", ctypes.byref(address), length, alignment, nothing, nothing)
         try:
             offset = ctypes.c_size_t(0)
             owned = ctypes.c_ulonglong(handle)
@@ -220,7 +220,11 @@ class Driver:
         fd = ctypes.c_int(-1)
         owned, nothing = ctypes.c_ulonglong(handle), ctypes.c_ulonglong(0)
         self.call(
-            "cuMemExportToShareableHandle", ctypes.byref(fd), owned, _POSIX_FILE_DESCRIPTOR, nothing
+            "cuMemExportToShareableHandle",
+            ctypes.byref(fd),
+            owned,
+            _POSIX_FILE_DESCRIPTOR,
+            nothing,
         )
         fcntl.fcntl(fd.value, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
         return fd.value
@@ -268,7 +272,7 @@ class ExchangeBuffer:
         self._bytes(self.mapped).zero_()
 
     def tensor(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-        """A tensor at the start of the buffer; keeps the buffer alive. InvalidInput if too large."""
+        """A tensor at the start of the buffer, which it keeps alive. Raises if it is too large."""
         count = 1
         for extent in shape:
             count *= extent
@@ -303,6 +307,7 @@ class _Rehearsal:
         self._buffers: dict[str, ExchangeBuffer] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._digests: dict[str, str] = {}
+        self._generator = torch.Generator().manual_seed(secrets.randbits(62))
 
     def open(self, request: Request) -> dict[str, Any]:
         rows, columns = request.need("rows", int), request.need("columns", int)
@@ -311,8 +316,12 @@ class _Rehearsal:
         if not on_host:
             torch.cuda.init()
         driver = Driver(request.optional("device", int, 0), library)
-        self._shapes = {"x": (rows, columns), "w": (columns,), "b": (columns,), "y": (rows, columns)}
-        generator = torch.Generator().manual_seed(secrets.randbits(62))
+        self._shapes = {
+            "x": (rows, columns),
+            "w": (columns,),
+            "b": (columns,),
+            "y": (rows, columns),
+        }
         answers = []
         for name, shape in self._shapes.items():
             begun = time.perf_counter_ns()
@@ -323,7 +332,7 @@ class _Rehearsal:
             if name == "y":  # poisoned: a stale or missing result shows
                 buffer.tensor(shape, torch.float32).fill_(float("nan"))
             else:
-                buffer.tensor(shape, torch.float32).copy_(torch.randn(shape, generator=generator))
+                buffer.tensor(shape, torch.float32).copy_(self._secret(shape))
             driver.synchronise()
             exporting = time.perf_counter_ns()
             request.answer_fds.append(buffer.export_fd())
@@ -349,8 +358,11 @@ class _Rehearsal:
         }
         return {"buffers": answers, "environment": environment}
 
+    def _secret(self, shape: Sequence[int]) -> torch.Tensor:
+        return torch.randn(shape, generator=self._generator)
+
     def compare(self, request: Request) -> dict[str, Any]:
-        """Against torch's result on the buffers' tensors; tolerance 1e-5 of the larger of 1 and it."""
+        """Against torch's own fp64 result; tolerance 1e-5 of the larger of 1 and that."""
         x, w, b, y = (
             self._buffers[name].tensor(shape, torch.float32) for name, shape in self._shapes.items()
         )
@@ -373,7 +385,7 @@ class _Rehearsal:
         begun = time.perf_counter_ns()
         x = self._buffers["x"]
         shape = self._shapes["x"]
-        x.tensor(shape, torch.float32).copy_(torch.randn(shape))
+        x.tensor(shape, torch.float32).copy_(self._secret(shape))
         self._buffers["y"].tensor(shape, torch.float32).fill_(float("nan"))
         x._driver.synchronise()
         planted = time.perf_counter_ns()
