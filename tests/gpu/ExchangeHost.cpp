@@ -95,6 +95,50 @@ SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs:
     return policy;
 }
 
+/// A child process without any sandbox, its channel as descriptor 3; killed when destroyed.
+class PlainProcess {
+public:
+    /// `entry` is one more "NAME=value" of its environment.
+    static Result<std::unique_ptr<PlainProcess>> start(std::vector<std::string> words, const std::string &entry,
+                                                       const Fd &channel)
+    {
+        std::vector<char *> argv;
+        for (std::string &word : words)
+            argv.push_back(word.data());
+        argv.push_back(nullptr);
+        const pid_t pid = ::fork();
+        if (pid < 0)
+            return Error(Code::Environment, "cannot start a process", words.front());
+        if (pid == 0) {
+            ::putenv(const_cast<char *>(entry.c_str()));
+            if (channel.value() != 3)
+                ::dup2(channel.value(), 3);
+            else
+                ::fcntl(3, F_SETFD, 0);
+            ::close_range(4, ~0u, 0);
+            ::execvp(argv[0], argv.data());
+            ::_exit(127);
+        }
+        return std::make_unique<PlainProcess>(pid);
+    }
+
+    explicit PlainProcess(pid_t pid)
+        : m_pid(pid)
+    {
+    }
+    PlainProcess(const PlainProcess &) = delete;
+    PlainProcess &operator=(const PlainProcess &) = delete;
+    ~PlainProcess()
+    {
+        ::kill(m_pid, SIGKILL);
+        ::waitpid(m_pid, nullptr, 0);
+    }
+    pid_t pid() const { return m_pid; }
+
+private:
+    pid_t m_pid;
+};
+
 /// The oracle with a marker in its environment that nobody else must see: in a sandbox of its own, or a plain child process.
 class OracleProcess {
 public:
@@ -121,23 +165,7 @@ public:
             HEDDLE_TRY(oracle->m_child, spawner.spawn(request));
             return oracle;
         }
-        std::vector<char *> argv;
-        for (std::string &word : words)
-            argv.push_back(word.data());
-        argv.push_back(nullptr);
-        oracle->m_pid = ::fork();
-        if (oracle->m_pid < 0)
-            return Error(Code::Environment, "cannot start the oracle");
-        if (oracle->m_pid == 0) {
-            ::putenv(const_cast<char *>(entry.c_str()));
-            if (pair.second.value() != 3)
-                ::dup2(pair.second.value(), 3);
-            else
-                ::fcntl(3, F_SETFD, 0);
-            ::close_range(4, ~0u, 0);
-            ::execvp(argv[0], argv.data());
-            ::_exit(127);
-        }
+        HEDDLE_TRY(oracle->m_plain, PlainProcess::start(words, entry, pair.second));
         return oracle;
     }
 
@@ -147,21 +175,13 @@ public:
     }
     OracleProcess(const OracleProcess &) = delete;
     OracleProcess &operator=(const OracleProcess &) = delete;
-    ~OracleProcess()
-    {
-        if (m_pid <= 0)
-            return;
-        ::kill(m_pid, SIGKILL);
-        ::waitpid(m_pid, nullptr, 0);
-    }
-
-    pid_t pid() const { return m_child ? m_child->pid() : m_pid; }
+    pid_t pid() const { return m_child ? m_child->pid() : m_plain->pid(); }
     FrameChannel &channel() { return m_channel; }
 
 private:
     FrameChannel m_channel;
     std::optional<Child> m_child;
-    pid_t m_pid = 0;
+    std::unique_ptr<PlainProcess> m_plain;
 };
 
 bool allHeld(const Json &attempts)
@@ -214,6 +234,31 @@ Result<void> timeLaunches(Json &answer, FrameChannel &probe, const Json &work, i
                                 {"launch_and_wait_inside", summary(launches)},
                                 {"round_trip_empty", summary(empty)}};
     return {};
+}
+
+/// The same attempts without any sandbox: what they are refused inside must work here, or a refusal proves nothing. For a
+/// root user only; an ordinary one is kept from some of it by the system itself.
+Result<bool> tryWithoutSandbox(Json &answer, const fs::path &program, const Json &targets)
+{
+    HEDDLE_TRY(auto pair, FrameChannel::createPair());
+    HEDDLE_TRY(const auto process, PlainProcess::start({program.string(), "serve"}, "HEDDLE_PLAIN=1", pair.second));
+    pair.second.reset();
+    HEDDLE_TRY(const Reply reply, pair.first.call("walls", targets));
+    answer["walls_without_sandbox"] = memberOr(reply.result, "attempts");
+    const std::string secret = targets.at("secret_files").at(0).get<std::string>();
+    const std::string folder = targets.at("closed_folders").at(0).get<std::string>();
+    bool isReal = true;
+    for (const std::string &attempt : {std::string("open a socket: inet"), "read " + secret, "list " + folder,
+                                       "write into " + folder, std::string("open another process's memory"),
+                                       std::string("find the oracle's environment"),
+                                       std::string("process_vm_readv of the oracle"), std::string("signal the oracle"),
+                                       std::string("hold the oracle by a pidfd")}) {
+        const Json &rows = answer["walls_without_sandbox"];
+        const auto row = std::find_if(rows.begin(), rows.end(),
+                                      [&](const Json &one) { return stringOr(one, "attempt") == attempt; });
+        isReal = isReal && row != rows.end() && !boolOr(*row, "held", true);
+    }
+    return isReal;
 }
 
 /// Whether what the probe mapped is what the oracle made, byte for byte and no byte more.
@@ -286,13 +331,13 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
     Json visible = Json::array({scratch.path().string()});
     for (const fs::path &path : request.policy.readOnly)
         visible.push_back(path.string());
-    HEDDLE_TRY(const Reply walls,
-               probe.call("walls", Json{{"secret_files", {secret.string(), "/etc/passwd", "/etc/shadow"}},
-                                        {"closed_folders", std::move(closed)},
-                                        {"visible", std::move(visible)},
-                                        {"process_outside", oracle->pid()},
-                                        {"marker", marker},
-                                        {"scratch", scratch.path().string()}}));
+    const Json targets{{"secret_files", {secret.string(), "/etc/passwd", "/etc/shadow"}},
+                       {"closed_folders", std::move(closed)},
+                       {"visible", std::move(visible)},
+                       {"process_outside", oracle->pid()},
+                       {"marker", marker},
+                       {"scratch", scratch.path().string()}};
+    HEDDLE_TRY(const Reply walls, probe.call("walls", targets));
     answer["walls"] = memberOr(walls.result, "attempts");
 
     std::vector<int> descriptors;
@@ -317,6 +362,9 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
                              {"overreach_refused", allHeld(answer["overreach"])},
                              {"result_right", isRight},
                              {"oracle_unharmed", boolOr(after.result, "ok", false)}};
+    if (::geteuid() == 0) {
+        HEDDLE_TRY(answer["verdict"]["attempts_work_without_sandbox"], tryWithoutSandbox(answer, program, targets));
+    }
     return {};
 }
 

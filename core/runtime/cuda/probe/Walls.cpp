@@ -28,10 +28,12 @@ void note(Json &rows, const std::string &attempt, bool isHeld, const std::string
     rows.push_back(Json{{"attempt", attempt}, {"held", isHeld}, {"detail", detail}});
 }
 
-/// The wall held when the call gave a negative result; the detail is the error's text.
+/// The wall held when the call was refused; the detail is the error's text. A bad address is no refusal: the attempts do
+/// not know where anything lies in another process.
 void noteCall(Json &rows, const std::string &attempt, long result)
 {
-    note(rows, attempt, result < 0, result < 0 ? std::strerror(errno) : "it worked");
+    const bool isRefused = result < 0 && errno != EFAULT;
+    note(rows, attempt, isRefused, result < 0 ? std::strerror(errno) : "it worked");
 }
 
 void tryNetwork(Json &rows)
