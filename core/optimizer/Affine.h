@@ -11,7 +11,7 @@ namespace heddle {
 /// offset + Σ coefficient × loop axis, in elements of a contiguous buffer or of one dimension.
 struct Affine {
     std::int64_t offset = 0;
-    std::vector<std::pair<int, std::int64_t>> terms;   ///< (axis, coefficient), by axis, none 0
+    std::vector<std::pair<int, std::int64_t>> terms; ///< (axis, coefficient), by axis, none 0
 
     std::int64_t coefficient(int axis) const;
     void add(const Affine &other, std::int64_t factor);

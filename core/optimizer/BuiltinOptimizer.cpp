@@ -26,20 +26,14 @@ std::string number(double value, int digits = 3)
     return text.data();
 }
 
-std::string mebibytes(double bytes)
-{
-    return number(bytes / 1048576.0) + " MiB";
-}
+std::string mebibytes(double bytes) { return number(bytes / 1048576.0) + " MiB"; }
 
 Json figure(const std::string &text, double value, const std::string &unit, const Json &event)
 {
     return {{"text", text}, {"value", value}, {"unit", unit}, {"event", event}};
 }
 
-double medianOf(const Json &timing)
-{
-    return numberOr(timing, "median_ms", 0.0);
-}
+double medianOf(const Json &timing) { return numberOr(timing, "median_ms", 0.0); }
 
 Result<void> stopIfAsked(Tools &tools)
 {
@@ -87,7 +81,8 @@ Result<void> BuiltinOptimizer::readBaseline(Tools &tools)
     HEDDLE_TRY(const Json profile, tools.profileBaseline());
     m_baseline.event = memberOr(profile, "event");
     m_baseline.roofMs = numberOr(memberOr(profile, "roof"), "ms", 0.0);
-    m_baseline.eagerBytes = numberOr(memberOr(profile, "roof"), "bytes_eager", numberOr(profile, "bytes_eager", 0.0));
+    m_baseline.eagerBytes =
+        numberOr(memberOr(profile, "roof"), "bytes_eager", numberOr(profile, "bytes_eager", 0.0));
     Json figures = Json::array();
     std::string text = "Baselines:";
     const Json &baselines = memberOr(profile, "baselines");
@@ -106,7 +101,8 @@ Result<void> BuiltinOptimizer::readBaseline(Tools &tools)
     }
     if (m_baseline.roofMs > 0.0) {
         text += "; the roof of this machine is " + number(m_baseline.roofMs) + " ms";
-        figures.push_back(figure("roof " + number(m_baseline.roofMs) + " ms", m_baseline.roofMs, "ms", m_baseline.event));
+        figures.push_back(
+            figure("roof " + number(m_baseline.roofMs) + " ms", m_baseline.roofMs, "ms", m_baseline.event));
     }
     return tools.note(text + ".", figures);
 }
@@ -115,7 +111,8 @@ Result<void> BuiltinOptimizer::writePlan(Tools &tools, const FusionPlan &plan)
 {
     const auto minimal = static_cast<double>(plan.minimalBytes());
     const auto planned = static_cast<double>(plan.plannedBytes());
-    std::string expected = "The kernels move " + mebibytes(planned) + "; each tensor once is " + mebibytes(minimal) + ".";
+    std::string expected =
+        "The kernels move " + mebibytes(planned) + "; each tensor once is " + mebibytes(minimal) + ".";
     if (m_baseline.eagerBytes > 0.0)
         expected += " Eager moves " + mebibytes(m_baseline.eagerBytes) + ", "
             + number(m_baseline.eagerBytes / std::max(planned, 1.0), 2) + " times as much.";
@@ -123,18 +120,21 @@ Result<void> BuiltinOptimizer::writePlan(Tools &tools, const FusionPlan &plan)
         expected += " At the roof that takes " + number(m_baseline.roofMs) + " ms, against "
             + number(m_baseline.bestMs) + " ms of " + m_baseline.bestName + ": at most "
             + number(m_baseline.bestMs / m_baseline.roofMs, 2) + " times faster.";
-    const std::string kernels = plan.kernels.size() == 1 ? "one kernel" : std::to_string(plan.kernels.size()) + " kernels";
-    std::vector<PlanItem> items{{itemId, "Fuse everything into " + kernels, boundaryOf(plan), expected, "working"},
-                                {tuneId, "Tune chunk, tile and threads", boundaryOf(plan),
-                                 "Only timing tells; kept where the intervals do not overlap.", "open"}};
+    const std::string kernels =
+        plan.kernels.size() == 1 ? "one kernel" : std::to_string(plan.kernels.size()) + " kernels";
+    std::vector<PlanItem> items{
+        {itemId, "Fuse everything into " + kernels, boundaryOf(plan), expected, "working"},
+        {tuneId, "Tune chunk, tile and threads", boundaryOf(plan),
+         "Only timing tells; kept where the intervals do not overlap.", "open"}};
     HEDDLE_CHECK_OK(tools.writePlan(items));
     Json figures = Json::array();
     figures.push_back(figure(mebibytes(minimal), minimal, "bytes", m_baseline.event));
     return tools.note("Fusion plan:\n" + plan.text(), figures);
 }
 
-Result<std::optional<BuiltinOptimizer::Verified>>
-BuiltinOptimizer::attempt(Tools &tools, WrittenCandidate candidate, const std::string &parent)
+Result<std::optional<BuiltinOptimizer::Verified>> BuiltinOptimizer::attempt(Tools &tools,
+                                                                            WrittenCandidate candidate,
+                                                                            const std::string &parent)
 {
     HEDDLE_CHECK_OK(stopIfAsked(tools));
     HEDDLE_TRY(const std::string digest, tools.proposeEdit(candidate.files, parent, itemId));
@@ -147,8 +147,8 @@ BuiltinOptimizer::attempt(Tools &tools, WrittenCandidate candidate, const std::s
     HEDDLE_TRY(const Json report, tools.verify(digest));
     const std::string verdict = stringOr(memberOr(report, "verdict"), "class", "not_judged");
     if (verdict == "not_judged")
-        return Error(Code::Environment, "The candidate could not be judged: " + firstFailure(report) + ".", digest,
-                     "See `heddle-cli doctor`, then start the optimiser again.");
+        return Error(Code::Environment, "The candidate could not be judged: " + firstFailure(report) + ".",
+                     digest, "See `heddle-cli doctor`, then start the optimiser again.");
     if (verdict != "clean") {
         HEDDLE_CHECK_OK(tools.note("The verdict is '" + verdict + "': " + firstFailure(report) + "."));
         return std::optional<Verified>();
@@ -194,8 +194,8 @@ Result<void> BuiltinOptimizer::tune(Tools &tools, Verified &best)
             HEDDLE_TRY(const Json timing, tools.benchmark(best.digest, toJson(variant)));
             ++tried;
             const Json &interval = memberOr(timing, "ci_ms");
-            const bool isFaster = interval.is_array() && bestCi.is_array() && interval.size() == 2 && bestCi.size() == 2
-                && interval[1].is_number() && bestCi[0].is_number()
+            const bool isFaster = interval.is_array() && bestCi.is_array() && interval.size() == 2
+                && bestCi.size() == 2 && interval[1].is_number() && bestCi[0].is_number()
                 && interval[1].get<double>() < bestCi[0].get<double>();
             if (!isFaster)
                 continue;
@@ -209,8 +209,9 @@ Result<void> BuiltinOptimizer::tune(Tools &tools, Verified &best)
     Json figures = Json::array();
     figures.push_back(figure(number(startMs) + " ms", startMs, "ms", startEvent));
     if (!isChanged) {
-        HEDDLE_CHECK_OK(tools.note("Tuning: none of " + std::to_string(tried) + " other settings is faster than "
-                                       + number(startMs) + " ms beyond the noise.",
+        HEDDLE_CHECK_OK(tools.note("Tuning: none of " + std::to_string(tried)
+                                       + " other settings is faster than " + number(startMs)
+                                       + " ms beyond the noise.",
                                    figures));
         return tools.updatePlanItem(tuneId, "done", "The defaults stay.");
     }
@@ -218,8 +219,8 @@ Result<void> BuiltinOptimizer::tune(Tools &tools, Verified &best)
     for (const auto &[name, value] : chosen)
         settings += (settings.empty() ? "" : ", ") + name + " = " + std::to_string(value);
     figures.push_back(figure(number(bestMs) + " ms", bestMs, "ms", bestEvent));
-    HEDDLE_CHECK_OK(tools.note("Tuning: " + settings + " takes " + number(bestMs) + " ms instead of " + number(startMs)
-                                   + " ms.",
+    HEDDLE_CHECK_OK(tools.note("Tuning: " + settings + " takes " + number(bestMs) + " ms instead of "
+                                   + number(startMs) + " ms.",
                                figures));
     WrittenCandidate tuned = best.written;
     tuned.files = withDefaults(best.written, chosen);
@@ -243,7 +244,8 @@ Result<PolicyOutcome> BuiltinOptimizer::finish(Tools &tools, const Verified &bes
         outcome.reason = "no_candidate";
         outcome.message = "The best candidate takes " + number(m_bestMs) + " ms, " + m_baseline.bestName + " "
             + number(m_baseline.bestMs) + " ms: nothing is proposed.";
-        figures.push_back(figure(number(m_baseline.bestMs) + " ms", m_baseline.bestMs, "ms", m_baseline.event));
+        figures.push_back(
+            figure(number(m_baseline.bestMs) + " ms", m_baseline.bestMs, "ms", m_baseline.event));
         outcome.candidate.clear();
         HEDDLE_CHECK_OK(tools.note(outcome.message, figures));
         HEDDLE_CHECK_OK(tools.updatePlanItem(itemId, "dropped", outcome.message));
@@ -264,10 +266,11 @@ Result<PolicyOutcome> BuiltinOptimizer::run(Tools &tools)
 {
     HEDDLE_CHECK_OK(readBaseline(tools));
     if (isAtRoof(m_baseline.bestMs)) {
-        const std::string message = m_baseline.bestName + " is at " + number(100.0 * m_baseline.roofMs / m_baseline.bestMs)
-            + " % of the roof: nothing to gain.";
+        const std::string message = m_baseline.bestName + " is at "
+            + number(100.0 * m_baseline.roofMs / m_baseline.bestMs) + " % of the roof: nothing to gain.";
         Json figures = Json::array();
-        figures.push_back(figure(number(m_baseline.bestMs) + " ms", m_baseline.bestMs, "ms", m_baseline.event));
+        figures.push_back(
+            figure(number(m_baseline.bestMs) + " ms", m_baseline.bestMs, "ms", m_baseline.event));
         HEDDLE_CHECK_OK(tools.note(message, figures));
         return PolicyOutcome{{}, {}, "at_roof", message};
     }
@@ -280,7 +283,8 @@ Result<PolicyOutcome> BuiltinOptimizer::run(Tools &tools)
     HEDDLE_CHECK_OK(writePlan(tools, written->plan));
     HEDDLE_TRY(auto best, attempt(tools, std::move(*written), {}));
     if (!best) {
-        HEDDLE_CHECK_OK(tools.note("Falling back: each reduction in a kernel of its own, nothing fused across them."));
+        HEDDLE_CHECK_OK(
+            tools.note("Falling back: each reduction in a kernel of its own, nothing fused across them."));
         HEDDLE_TRY(auto separate, candidateForGraph(graph, FusionMode::Separate));
         HEDDLE_TRY(best, attempt(tools, std::move(separate), {}));
     }
@@ -290,8 +294,8 @@ Result<PolicyOutcome> BuiltinOptimizer::run(Tools &tools)
         return PolicyOutcome{{}, {}, "no_candidate", message};
     }
     if (isAtRoof(m_bestMs) || best->written.tunables.empty()) {
-        HEDDLE_CHECK_OK(tools.updatePlanItem(tuneId, "dropped", isAtRoof(m_bestMs) ? "Already at the roof."
-                                                                                  : "Nothing to tune."));
+        HEDDLE_CHECK_OK(tools.updatePlanItem(
+            tuneId, "dropped", isAtRoof(m_bestMs) ? "Already at the roof." : "Nothing to tune."));
     } else {
         HEDDLE_CHECK_OK(tune(tools, *best));
     }

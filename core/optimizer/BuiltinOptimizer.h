@@ -11,10 +11,10 @@ namespace heddle {
 
 /// How a policy ended.
 struct PolicyOutcome {
-    std::string candidate;   ///< digest of the best correct candidate, or empty
-    std::string proposal;    ///< id of what was submitted, or empty
-    std::string reason;      ///< "done", "at_roof", "no_candidate", "budget"
-    std::string message;     ///< one sentence for a person
+    std::string candidate; ///< digest of the best correct candidate, or empty
+    std::string proposal;  ///< id of what was submitted, or empty
+    std::string reason;    ///< "done", "at_roof", "no_candidate", "budget"
+    std::string message;   ///< one sentence for a person
 };
 
 /// The built-in policy of the `cpu` target: baseline → graph → plan → candidate → verify → tune → submit.
@@ -27,7 +27,7 @@ public:
 
 private:
     struct Baseline {
-        double bestMs = 0.0;      ///< of the fastest baseline
+        double bestMs = 0.0; ///< of the fastest baseline
         std::string bestName;
         double roofMs = 0.0;
         double eagerBytes = 0.0;
@@ -42,7 +42,8 @@ private:
     Result<void> readBaseline(Tools &tools);
     Result<void> writePlan(Tools &tools, const FusionPlan &plan);
     /// Proposes, compiles and verifies; nothing when it is not clean, with the reason in a note.
-    Result<std::optional<Verified>> attempt(Tools &tools, WrittenCandidate candidate, const std::string &parent);
+    Result<std::optional<Verified>> attempt(Tools &tools, WrittenCandidate candidate,
+                                            const std::string &parent);
     Result<void> tune(Tools &tools, Verified &best);
     Result<PolicyOutcome> finish(Tools &tools, const Verified &best);
     bool isAtRoof(double medianMs) const;

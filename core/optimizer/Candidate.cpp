@@ -5,7 +5,8 @@ namespace heddle {
 
 namespace {
 
-constexpr const char *preamble = R"(// Written by Heddle's built-in optimiser from the captured graph of the task.
+constexpr const char *preamble =
+    R"(// Written by Heddle's built-in optimiser from the captured graph of the task.
 #include "heddle_cpu.h"
 
 )";
@@ -23,7 +24,8 @@ Json planJson(const FusionPlan &plan, const std::vector<WrittenKernel> &kernels,
 {
     Json buffers = Json::array();
     for (const KernelBuffer &buffer : plan.temporaries)
-        buffers.push_back({{"name", buffer.name}, {"dtype", dtypeName(buffer.type.dtype)},
+        buffers.push_back({{"name", buffer.name},
+                           {"dtype", dtypeName(buffer.type.dtype)},
                            {"shape", shapeJson(buffer.type.shape)}});
     Json outputs = Json::array();
     for (const KernelBuffer &buffer : plan.outputs)
@@ -33,13 +35,19 @@ Json planJson(const FusionPlan &plan, const std::vector<WrittenKernel> &kernels,
         Json args = Json::array();
         for (const std::string &buffer : kernels[i].arguments)
             args.push_back({{"ptr", buffer}});
-        steps.push_back({{"kernel", plan.kernels[i].name}, {"source", "kernel.cpp"}, {"args", std::move(args)}});
+        steps.push_back(
+            {{"kernel", plan.kernels[i].name}, {"source", "kernel.cpp"}, {"args", std::move(args)}});
     }
     Json choices = Json::object();
     for (const auto &[name, tunable] : tunables)
         choices[name] = {{"default", tunable.fallback}, {"choices", tunable.choices}};
-    Json json = {{"heddle", 1}, {"target", "cpu"}, {"symbols", Json::object()}, {"tunables", std::move(choices)},
-                 {"buffers", std::move(buffers)}, {"steps", std::move(steps)}, {"outputs", std::move(outputs)}};
+    Json json = {{"heddle", 1},
+                 {"target", "cpu"},
+                 {"symbols", Json::object()},
+                 {"tunables", std::move(choices)},
+                 {"buffers", std::move(buffers)},
+                 {"steps", std::move(steps)},
+                 {"outputs", std::move(outputs)}};
     if (!plan.updates.empty())
         json["updates"] = plan.updates;
     return json;

@@ -30,9 +30,10 @@ std::string fill(std::string_view pattern, const std::vector<std::string> &args)
 const std::map<std::string_view, std::string_view> &commonPatterns()
 {
     static const std::map<std::string_view, std::string_view> patterns = {
-        {"add", "$0 + $1"}, {"sub", "$0 - $1"}, {"mul", "$0 * $1"}, {"div", "$0 / $1"}, {"neg", "-$0"},
-        {"eq", "$0 == $1"}, {"ne", "$0 != $1"}, {"lt", "$0 < $1"}, {"le", "$0 <= $1"}, {"gt", "$0 > $1"},
-        {"ge", "$0 >= $1"}, {"and", "$0 && $1"}, {"or", "$0 || $1"}, {"not", "!$0"}, {"where", "$0 ? $1 : $2"},
+        {"add", "$0 + $1"}, {"sub", "$0 - $1"}, {"mul", "$0 * $1"},        {"div", "$0 / $1"},
+        {"neg", "-$0"},     {"eq", "$0 == $1"}, {"ne", "$0 != $1"},        {"lt", "$0 < $1"},
+        {"le", "$0 <= $1"}, {"gt", "$0 > $1"},  {"ge", "$0 >= $1"},        {"and", "$0 && $1"},
+        {"or", "$0 || $1"}, {"not", "!$0"},     {"where", "$0 ? $1 : $2"},
     };
     return patterns;
 }
@@ -74,22 +75,17 @@ const std::map<std::string_view, FloatFunction> &floatFunctions()
         {"atan", {"__builtin_atanf($0)", "__builtin_atan($0)"}},
         {"sinh", {"__builtin_sinhf($0)", "__builtin_sinh($0)"}},
         {"cosh", {"__builtin_coshf($0)", "__builtin_cosh($0)"}},
-        {"sign", {"$0 > 0.0f ? 1.0f : ($0 < 0.0f ? -1.0f : 0.0f)", "$0 > 0.0 ? 1.0 : ($0 < 0.0 ? -1.0 : 0.0)"}},
+        {"sign",
+         {"$0 > 0.0f ? 1.0f : ($0 < 0.0f ? -1.0f : 0.0f)", "$0 > 0.0 ? 1.0 : ($0 < 0.0 ? -1.0 : 0.0)"}},
     };
     return functions;
 }
 
 } // namespace
 
-std::string cppType(Dtype dtype)
-{
-    return std::string(dtypeCppName(dtype, PlanTarget::Cpu));
-}
+std::string cppType(Dtype dtype) { return std::string(dtypeCppName(dtype, PlanTarget::Cpu)); }
 
-std::string memoryType(Dtype dtype)
-{
-    return dtype == Dtype::Bool ? "uint8_t" : cppType(dtype);
-}
+std::string memoryType(Dtype dtype) { return dtype == Dtype::Bool ? "uint8_t" : cppType(dtype); }
 
 std::string cppLiteral(Dtype dtype, double number, std::int64_t integer)
 {
@@ -101,13 +97,15 @@ std::string cppLiteral(Dtype dtype, double number, std::int64_t integer)
         if (integer == std::numeric_limits<std::int64_t>::max())
             return "INT64_MAX";
         const std::string text = std::to_string(integer);
-        return dtype == Dtype::Int64 ? "int64_t{" + text + "}" : "static_cast<" + cppType(dtype) + ">(" + text + ")";
+        return dtype == Dtype::Int64 ? "int64_t{" + text + "}"
+                                     : "static_cast<" + cppType(dtype) + ">(" + text + ")";
     }
     const bool isDouble = dtype == Dtype::Float64;
     std::string text;
     if (std::isnan(number)) {
         text = isDouble ? "__builtin_nan(\"\")" : "heddle::nan()";
-    } else if (std::isinf(number) || (!isDouble && std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))) {
+    } else if (std::isinf(number)
+               || (!isDouble && std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))) {
         text = isDouble ? "__builtin_inf()" : "heddle::infinity()";
         if (number < 0)
             text = "-" + text;
@@ -162,7 +160,8 @@ std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype
         const std::string_view sign = op == "max" ? "<" : ">";
         const std::string isChosen = args.at(0) + " " + std::string(sign) + " " + args.at(1);
         const bool mayBeNaN = isFloating(argument) && !isLiteral;
-        text = fill(mayBeNaN ? "($2 || $1 != $1) ? $1 : $0" : "$2 ? $1 : $0", {args.at(0), args.at(1), isChosen});
+        text = fill(mayBeNaN ? "($2 || $1 != $1) ? $1 : $0" : "$2 ? $1 : $0",
+                    {args.at(0), args.at(1), isChosen});
     } else if (const auto function = floatFunctions().find(op);
                function != floatFunctions().end() && isFloating(argument)) {
         text = fill(argument == Dtype::Float64 ? function->second.twice : function->second.single, args);
@@ -184,8 +183,9 @@ std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype
 bool isExpensive(std::string_view op)
 {
     static const std::set<std::string_view> names = {
-        "exp", "exp_flush", "exp2", "expm1", "log", "log1p", "log2", "log10", "pow", "tanh", "sigmoid", "erf", "sin",
-        "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "div", "sqrt", "rsqrt", "reciprocal"};
+        "exp",  "exp_flush", "exp2",    "expm1", "log", "log1p", "log2",  "log10",
+        "pow",  "tanh",      "sigmoid", "erf",   "sin", "cos",   "tan",   "asin",
+        "acos", "atan",      "sinh",    "cosh",  "div", "sqrt",  "rsqrt", "reciprocal"};
     return names.contains(op);
 }
 
@@ -226,9 +226,6 @@ void CppText::comment(const std::string &text)
         line("// " + row);
 }
 
-void CppText::pragma(const std::string &text)
-{
-    m_text += "#pragma " + text + "\n";
-}
+void CppText::pragma(const std::string &text) { m_text += "#pragma " + text + "\n"; }
 
 } // namespace heddle

@@ -30,7 +30,7 @@ bool isExpensive(std::string_view op);
 class CppText {
 public:
     void line(const std::string &text);
-    void open(const std::string &text);    ///< text + " {", or an open brace
+    void open(const std::string &text); ///< text + " {", or an open brace
     void close(const std::string &after = {});
     void comment(const std::string &text); ///< wrapped at 100 columns
     void pragma(const std::string &text);  ///< at the margin

@@ -35,7 +35,7 @@ private:
     const LoweredGraph &m_graph;
     FusionMode m_mode;
     std::vector<Group> m_groups;
-    std::map<ValueId, std::pair<std::size_t, KernelBuffer>> m_realised;   ///< value → (group, buffer)
+    std::map<ValueId, std::pair<std::size_t, KernelBuffer>> m_realised; ///< value → (group, buffer)
     std::vector<KernelBuffer> m_temporaries;
 };
 
@@ -109,8 +109,9 @@ Result<void> FusionPlanner::place(const KernelRoot &root, int depth)
             return {};
         }
         if (!outcome.realise || *outcome.realise == root.value || m_realised.contains(*outcome.realise))
-            return notCovered(root.value, outcome.refusal.empty() ? "its indices cannot be written as loops"
-                                                                  : outcome.refusal);
+            return notCovered(root.value,
+                              outcome.refusal.empty() ? "its indices cannot be written as loops"
+                                                      : outcome.refusal);
         const KernelBuffer buffer{"tmp:t" + std::to_string(m_temporaries.size()),
                                   m_graph.ir.at(*outcome.realise).type};
         m_temporaries.push_back(buffer);
@@ -290,7 +291,8 @@ std::string FusionPlan::text() const
 {
     std::ostringstream out;
     for (const KernelBuffer &buffer : temporaries)
-        out << "buffer " << buffer.name << " " << dtypeName(buffer.type.dtype) << shapeText(buffer.type.shape) << "\n";
+        out << "buffer " << buffer.name << " " << dtypeName(buffer.type.dtype) << shapeText(buffer.type.shape)
+            << "\n";
     for (const Kernel &kernel : kernels)
         printKernel(out, kernel);
     return out.str();

@@ -21,7 +21,7 @@ struct FusionPlan {
     std::vector<KernelBuffer> temporaries;
     std::vector<KernelBuffer> outputs;
     std::vector<std::string> updates;
-    std::vector<std::vector<double>> constants;   ///< "const:I"
+    std::vector<std::vector<double>> constants; ///< "const:I"
     /// What a perfect single pass would move: each input, state and output once, in bytes.
     std::int64_t minimalBytes() const;
     /// What these kernels move.

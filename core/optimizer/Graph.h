@@ -27,11 +27,11 @@ struct TensorType {
 struct GraphArgument {
     enum class Kind : std::uint8_t { None, Reference, Integer, Real, Boolean, String, Type, List };
     Kind kind = Kind::None;
-    std::string text;                  ///< Reference: the node; String; Type: the dtype's word
-    std::size_t index = 0;             ///< Reference: which result
-    std::int64_t integer = 0;          ///< Integer, Boolean
-    double real = 0.0;                 ///< Real, and Integer as a double
-    std::vector<GraphArgument> items;  ///< List
+    std::string text;                 ///< Reference: the node; String; Type: the dtype's word
+    std::size_t index = 0;            ///< Reference: which result
+    std::int64_t integer = 0;         ///< Integer, Boolean
+    double real = 0.0;                ///< Real, and Integer as a double
+    std::vector<GraphArgument> items; ///< List
 
     bool isNumber() const;
 };
@@ -48,9 +48,9 @@ struct GraphNode {
 /// A tensor that exists before the first node: an input, a parameter, a buffer or a lifted constant.
 struct GraphSource {
     std::string node;
-    std::string name;                  ///< "input:x", "state:fc.weight"; empty for a constant
+    std::string name; ///< "input:x", "state:fc.weight"; empty for a constant
     TensorType type;
-    std::vector<double> data;          ///< constants only
+    std::vector<double> data; ///< constants only
 };
 
 struct NodeResult {
@@ -63,7 +63,7 @@ struct CapturedGraph {
     std::vector<GraphSource> sources;
     std::vector<GraphNode> nodes;
     std::vector<NodeResult> outputs;
-    std::vector<std::pair<std::string, NodeResult>> updates;   ///< "state:…" and its new value
+    std::vector<std::pair<std::string, NodeResult>> updates; ///< "state:…" and its new value
 };
 
 /// Reads docs/architecture/graph.md. Errors: InvalidInput with the member at fault.

@@ -57,15 +57,9 @@ bool isFloating(Dtype dtype)
     return dtype == Dtype::Float32 || dtype == Dtype::Float64 || isReducedPrecision(dtype);
 }
 
-bool isReducedPrecision(Dtype dtype)
-{
-    return dtype == Dtype::Float16 || dtype == Dtype::BFloat16;
-}
+bool isReducedPrecision(Dtype dtype) { return dtype == Dtype::Float16 || dtype == Dtype::BFloat16; }
 
-Dtype computeType(Dtype dtype)
-{
-    return isReducedPrecision(dtype) ? Dtype::Float32 : dtype;
-}
+Dtype computeType(Dtype dtype) { return isReducedPrecision(dtype) ? Dtype::Float32 : dtype; }
 
 Shape broadcastShape(const std::vector<Shape> &shapes)
 {

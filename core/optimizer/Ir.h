@@ -18,20 +18,20 @@ using ValueId = int;
 /// dimension).
 struct ViewIndex {
     std::int64_t offset = 0;
-    std::vector<std::pair<int, std::int64_t>> terms;   ///< (dimension of the view, stride)
+    std::vector<std::pair<int, std::int64_t>> terms; ///< (dimension of the view, stride)
 };
 
 /// One tensor as a pure function of others. Arguments of a Point all have its shape, but for literals,
 /// which have none.
 struct Value {
     enum class Kind : std::uint8_t {
-        Source,    ///< read from a named buffer, or from a lifted constant
-        Literal,   ///< one number everywhere
-        Point,     ///< `op` of the arguments, element by element
-        Reduce,    ///< `op` over `dims` of the argument; the shape is what is left
-        Index,     ///< the index along dimension dims[0]
-        View,      ///< an affine re-indexing of the argument
-        Reshape,   ///< the same elements in the same order under another shape
+        Source,  ///< read from a named buffer, or from a lifted constant
+        Literal, ///< one number everywhere
+        Point,   ///< `op` of the arguments, element by element
+        Reduce,  ///< `op` over `dims` of the argument; the shape is what is left
+        Index,   ///< the index along dimension dims[0]
+        View,    ///< an affine re-indexing of the argument
+        Reshape, ///< the same elements in the same order under another shape
     };
     Kind kind = Kind::Literal;
     TensorType type;
@@ -40,9 +40,9 @@ struct Value {
     std::vector<int> dims;
     std::vector<ViewIndex> view;
     double number = 0.0;
-    std::int64_t integer = 0;   ///< the exact literal of an integer type
-    std::string source;         ///< "input:x", "state:w", or "const:I"
-    std::string origin;         ///< the captured operator that asked for it, for names and comments
+    std::int64_t integer = 0; ///< the exact literal of an integer type
+    std::string source;       ///< "input:x", "state:w", or "const:I"
+    std::string origin;       ///< the captured operator that asked for it, for names and comments
 };
 
 /// Tensor expressions of a whole graph: values in topological order, equal ones merged.
@@ -86,7 +86,7 @@ private:
 };
 
 bool isFloating(Dtype dtype);
-bool isReducedPrecision(Dtype dtype);   ///< float16 or bfloat16
+bool isReducedPrecision(Dtype dtype); ///< float16 or bfloat16
 /// The type that arithmetic on `dtype` computes in: float32 for the two short floats, else itself.
 Dtype computeType(Dtype dtype);
 /// The shape that tensors of these shapes broadcast to. They must be compatible.

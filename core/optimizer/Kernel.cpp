@@ -13,10 +13,7 @@ std::int64_t Kernel::count(const std::vector<int> &list) const
     return result;
 }
 
-bool Kernel::isOuter(int axis) const
-{
-    return std::find(outer.begin(), outer.end(), axis) != outer.end();
-}
+bool Kernel::isOuter(int axis) const { return std::find(outer.begin(), outer.end(), axis) != outer.end(); }
 
 bool Kernel::writes(int buffer) const
 {

@@ -23,22 +23,22 @@ struct KernelExpression {
     static constexpr int outerOnly = -1;
 
     Kind kind = Kind::Literal;
-    std::string op;              ///< Operation
+    std::string op; ///< Operation
     Dtype dtype = Dtype::Float32;
-    std::vector<int> args;       ///< expressions
-    int buffer = -1;             ///< Load
-    Affine index;                ///< Load: element; Index: the value itself
-    double number = 0.0;         ///< Literal
+    std::vector<int> args; ///< expressions
+    int buffer = -1;       ///< Load
+    Affine index;          ///< Load: element; Index: the value itself
+    double number = 0.0;   ///< Literal
     std::int64_t integer = 0;
-    int reduction = -1;          ///< Total
-    int stage = 0;               ///< the first stage that can compute it
-    int space = outerOnly;       ///< the inner space that it varies over, or outerOnly
+    int reduction = -1;    ///< Total
+    int stage = 0;         ///< the first stage that can compute it
+    int space = outerOnly; ///< the inner space that it varies over, or outerOnly
     std::string origin;
 };
 
 /// A fold of `operand` over one inner space, finished at the end of its stage.
 struct KernelReduction {
-    std::string op;              ///< "sum", "prod", "max", "min", or "max_quick": NaN may be lost
+    std::string op; ///< "sum", "prod", "max", "min", or "max_quick": NaN may be lost
     int operand = -1;
     Dtype dtype = Dtype::Float32;
     int space = 0;
@@ -64,8 +64,8 @@ struct KernelAxis {
 struct Kernel {
     std::string name;
     std::vector<KernelAxis> axes;
-    std::vector<int> outer;                   ///< axes, slowest first
-    std::vector<std::vector<int>> spaces;     ///< axes of each inner space, slowest first
+    std::vector<int> outer;               ///< axes, slowest first
+    std::vector<std::vector<int>> spaces; ///< axes of each inner space, slowest first
     std::vector<KernelBuffer> buffers;
     std::vector<KernelExpression> expressions;
     std::vector<KernelReduction> reductions;

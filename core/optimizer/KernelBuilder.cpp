@@ -21,7 +21,8 @@ Shape contiguousStrides(const Shape &shape)
 std::vector<std::int64_t> withoutOnes(const Shape &shape)
 {
     std::vector<std::int64_t> result;
-    std::copy_if(shape.begin(), shape.end(), std::back_inserter(result), [](std::int64_t size) { return size != 1; });
+    std::copy_if(shape.begin(), shape.end(), std::back_inserter(result),
+                 [](std::int64_t size) { return size != 1; });
     return result;
 }
 
@@ -281,9 +282,7 @@ int KernelBuilder::evaluate(ValueId id, const Index &index, int space)
     expression.dtype = value.type.dtype;
     expression.origin = value.origin;
     switch (value.kind) {
-    case Value::Kind::Source:
-        result = load({value.source, value.type}, index, value.type.shape);
-        break;
+    case Value::Kind::Source: result = load({value.source, value.type}, index, value.type.shape); break;
     case Value::Kind::Literal:
         expression.number = value.number;
         expression.integer = value.integer;
@@ -335,9 +334,7 @@ int KernelBuilder::evaluate(ValueId id, const Index &index, int space)
         }
         break;
     }
-    case Value::Kind::Reduce:
-        result = evaluateReduction(id, index);
-        break;
+    case Value::Kind::Reduce: result = evaluateReduction(id, index); break;
     }
     if (result >= 0)
         m_memo[key] = result;
@@ -430,8 +427,8 @@ int KernelBuilder::evaluateReduction(ValueId id, const Index &index)
     std::size_t nextKept = 0;
     std::size_t nextReduced = 0;
     for (std::size_t d = 0; d < inner.size(); ++d) {
-        const bool isReduced
-            = std::find(value.dims.begin(), value.dims.end(), static_cast<int>(d)) != value.dims.end();
+        const bool isReduced =
+            std::find(value.dims.begin(), value.dims.end(), static_cast<int>(d)) != value.dims.end();
         inner[d] = isReduced ? position[nextReduced++] : index[nextKept++];
     }
     const int part = evaluate(value.args.front(), inner, space);
@@ -457,7 +454,8 @@ void KernelBuilder::mergeAxes(std::vector<int> &list)
 {
     std::vector<Affine *> indices;
     for (KernelExpression &expression : m_kernel.expressions) {
-        if (expression.kind == KernelExpression::Kind::Load || expression.kind == KernelExpression::Kind::Index)
+        if (expression.kind == KernelExpression::Kind::Load
+            || expression.kind == KernelExpression::Kind::Index)
             indices.push_back(&expression.index);
     }
     for (KernelStore &store : m_kernel.stores)
@@ -485,13 +483,15 @@ void KernelBuilder::recogniseSoftmax()
 {
     using Kind = KernelExpression::Kind;
     const auto maximumOf = [this](const KernelExpression &expression) -> int {
-        if (expression.kind != Kind::Operation || expression.op != "sub" || expression.dtype != Dtype::Float32)
+        if (expression.kind != Kind::Operation || expression.op != "sub"
+            || expression.dtype != Dtype::Float32)
             return -1;
         const KernelExpression &peak = m_kernel.expression(expression.args[1]);
         if (peak.kind != Kind::Total)
             return -1;
         const KernelReduction &reduction = m_kernel.reductions[static_cast<std::size_t>(peak.reduction)];
-        return reduction.op.starts_with("max") && reduction.operand == expression.args[0] ? peak.reduction : -1;
+        return reduction.op.starts_with("max") && reduction.operand == expression.args[0] ? peak.reduction
+                                                                                          : -1;
     };
     std::set<int> quick;
     for (KernelExpression &expression : m_kernel.expressions) {
@@ -505,7 +505,8 @@ void KernelBuilder::recogniseSoftmax()
     }
     // exp(a - log Σ exp a), a log-softmax made a softmax again, is not positive either.
     for (KernelExpression &expression : m_kernel.expressions) {
-        if (expression.kind != Kind::Operation || expression.op != "exp" || expression.dtype != Dtype::Float32)
+        if (expression.kind != Kind::Operation || expression.op != "exp"
+            || expression.dtype != Dtype::Float32)
             continue;
         const KernelExpression &difference = m_kernel.expression(expression.args[0]);
         if (difference.kind != Kind::Operation || difference.op != "sub")

@@ -22,8 +22,8 @@ struct KernelRoot {
 /// What came of fusing some roots into one kernel.
 struct BuildOutcome {
     std::optional<Kernel> kernel;
-    std::optional<ValueId> realise;   ///< set when that value must lie in a buffer before
-    std::string refusal;              ///< set when the roots do not fit one loop nest
+    std::optional<ValueId> realise; ///< set when that value must lie in a buffer before
+    std::string refusal;            ///< set when the roots do not fit one loop nest
 };
 
 /// Fuses roots into one loop nest by evaluating them symbolically at the indices of its loops. Producers
@@ -44,7 +44,7 @@ public:
 private:
     using Index = std::vector<Affine>;
     struct Split {
-        int list;              ///< -1: the domain, else an inner space of a reduction
+        int list; ///< -1: the domain, else an inner space of a reduction
         std::size_t place;
         std::int64_t inner;
     };
@@ -74,7 +74,7 @@ private:
     bool m_separate = false;
 
     // Kept over attempts.
-    std::map<int, std::vector<std::int64_t>> m_extents;   ///< extents of a list of axes after splits
+    std::map<int, std::vector<std::int64_t>> m_extents; ///< extents of a list of axes after splits
     std::set<int> m_preferredOuter;
 
     // Of one attempt.
@@ -82,7 +82,7 @@ private:
     std::vector<int> m_domain;
     std::set<ValueId> m_rootValues;
     std::optional<std::set<int>> m_outer;
-    std::map<int, std::pair<int, std::size_t>> m_axisPlace;   ///< axis → (list, place)
+    std::map<int, std::pair<int, std::size_t>> m_axisPlace; ///< axis → (list, place)
     std::map<std::string, int> m_memo;
     std::optional<Split> m_split;
     std::optional<ValueId> m_realise;

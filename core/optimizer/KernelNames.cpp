@@ -13,13 +13,15 @@ namespace {
 const std::set<std::string> &reservedWords()
 {
     static const std::set<std::string> words = {
-        "alignas", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "concept", "const",
-        "continue", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false",
-        "float", "for", "friend", "goto", "heddle", "if", "inline", "int", "long", "mutable", "namespace", "new",
-        "not", "operator", "or", "private", "protected", "public", "register", "requires", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef",
-        "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "lane0", "chunk",
-        "chunk_end", "block", "block_end", "unix", "linux"};
+        "alignas",  "and",       "asm",      "auto",      "bool",     "break",     "case",     "catch",
+        "char",     "class",     "concept",  "const",     "continue", "default",   "delete",   "do",
+        "double",   "else",      "enum",     "explicit",  "export",   "extern",    "false",    "float",
+        "for",      "friend",    "goto",     "heddle",    "if",       "inline",    "int",      "long",
+        "mutable",  "namespace", "new",      "not",       "operator", "or",        "private",  "protected",
+        "public",   "register",  "requires", "return",    "short",    "signed",    "sizeof",   "static",
+        "struct",   "switch",    "template", "this",      "throw",    "true",      "try",      "typedef",
+        "typename", "union",     "unsigned", "using",     "virtual",  "void",      "volatile", "while",
+        "xor",      "lane0",     "chunk",    "chunk_end", "block",    "block_end", "unix",     "linux"};
     return words;
 }
 
@@ -31,8 +33,10 @@ std::string identifier(const std::string &text)
         result += isPlain ? c : '_';
     }
     // Upper case alone is for tunables.
-    const bool isMacroLike = std::none_of(result.begin(), result.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-    if (result.empty() || isMacroLike || result.front() == '_' || (result.front() >= '0' && result.front() <= '9'))
+    const bool isMacroLike =
+        std::none_of(result.begin(), result.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+    if (result.empty() || isMacroLike || result.front() == '_'
+        || (result.front() >= '0' && result.front() <= '9'))
         result = "p_" + result;
     return reservedWords().contains(result) ? result + "_" : result;
 }
@@ -68,7 +72,8 @@ std::string operatorList(const Kernel &kernel)
     return text;
 }
 
-KernelNames::KernelNames(const Kernel &kernel, const Schedule &schedule) : m_kernel(kernel), m_schedule(schedule)
+KernelNames::KernelNames(const Kernel &kernel, const Schedule &schedule)
+    : m_kernel(kernel), m_schedule(schedule)
 {
     for (const KernelBuffer &buffer : kernel.buffers) {
         const std::size_t colon = buffer.name.find(':');
@@ -85,7 +90,8 @@ KernelNames::KernelNames(const Kernel &kernel, const Schedule &schedule) : m_ker
         const auto &axes = kernel.spaces[s];
         const std::string ending = s == 0 ? "" : "_" + std::to_string(s);
         for (std::size_t i = 0; i < axes.size(); ++i)
-            m_axes[axes[i]] = unique((i + 1 == axes.size() ? std::string("j") : "i" + std::to_string(i)) + ending);
+            m_axes[axes[i]] =
+                unique((i + 1 == axes.size() ? std::string("j") : "i" + std::to_string(i)) + ending);
     }
     m_lane = unique("lane");
     m_lanes = unique("lanes");

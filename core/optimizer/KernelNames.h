@@ -42,7 +42,8 @@ public:
 private:
     std::string unique(std::string word);
     std::string outerPart(const Affine &index) const;
-    std::string sum(const std::vector<std::pair<std::string, std::int64_t>> &terms, std::int64_t offset) const;
+    std::string sum(const std::vector<std::pair<std::string, std::int64_t>> &terms,
+                    std::int64_t offset) const;
 
     const Kernel &m_kernel;
     const Schedule &m_schedule;
@@ -52,7 +53,7 @@ private:
     std::map<int, std::string> m_axes;
     std::string m_lane;
     std::string m_lanes;
-    std::map<std::pair<int, std::string>, std::string> m_rows;   ///< (buffer, outer part) → pointer
+    std::map<std::pair<int, std::string>, std::string> m_rows; ///< (buffer, outer part) → pointer
 };
 
 } // namespace heddle

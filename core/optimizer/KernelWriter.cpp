@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::int64_t blockElements = 8192;
 
-bool isSum(const KernelReduction &reduction)
-{
-    return reduction.op == "sum" || reduction.op == "prod";
-}
+bool isSum(const KernelReduction &reduction) { return reduction.op == "sum" || reduction.op == "prod"; }
 
 class KernelWriter {
 public:
     KernelWriter(Kernel kernel, const std::vector<std::vector<double>> &constants, std::size_t number)
-        : m_kernel(std::move(kernel)), m_schedule(makeSchedule(m_kernel)), m_constants(constants), m_number(number),
+        : m_kernel(std::move(kernel)),
+          m_schedule(makeSchedule(m_kernel)),
+          m_constants(constants),
+          m_number(number),
           m_names(m_kernel, m_schedule)
     {
     }
@@ -49,7 +49,8 @@ private:
     void prepareOuter(const std::vector<int> &needed);
     void frontier(int id, std::vector<int> &into) const;
     bool dependsOnLane(int id) const;
-    void openInnerLoops(int space, const std::vector<const KernelReduction *> &folds, bool isShared);
+    void openInnerLoops(int space, const std::vector<const KernelReduction *> &folds,
+                        const std::vector<const KernelStore *> &stores, bool isShared);
     void closeTo(int depth);
     void declareAccumulators(const std::vector<const KernelReduction *> &folds, const std::string &ending);
     void combineParts(const std::vector<const KernelReduction *> &folds);
@@ -64,12 +65,16 @@ private:
     std::string pointerTo(int buffer, const Affine &index) const;
     std::string keptText(int id) const;
     void storeInner(const KernelStore &store);
+    void declareStreams(const std::vector<const KernelStore *> &stores);
+    void writeStreams(const std::vector<const KernelStore *> &stores);
+    std::string streamMacro() { return "STREAM" + suffix(); }
 
     // Reductions.
     std::string accumulatorType(const KernelReduction &reduction) const;
     std::string identity(const KernelReduction &reduction) const;
     std::string clause(const KernelReduction &reduction) const;
-    std::string fold(const KernelReduction &reduction, const std::string &into, const std::string &value) const;
+    std::string fold(const KernelReduction &reduction, const std::string &into,
+                     const std::string &value) const;
     bool keepsNaN(const KernelReduction &reduction) const
     {
         return !isSum(reduction) && reduction.op != "max_quick" && isFloating(reduction.dtype);
@@ -86,16 +91,22 @@ private:
     KernelNames m_names;
     CppText m_out;
     WrittenKernel m_written;
-    std::map<int, std::string> m_outerValues;      ///< outer-level scalar → name
-    std::map<int, std::string> m_laneValues;       ///< outer-level value for each lane → array
-    std::map<int, std::string> m_scope;            ///< values of the innermost loop being written
-    std::map<int, std::string> m_accumulators;     ///< reduction → name
+    std::map<int, std::string> m_outerValues;  ///< outer-level scalar → name
+    std::map<int, std::string> m_laneValues;   ///< outer-level value for each lane → array
+    std::map<int, std::string> m_scope;        ///< values of the innermost loop being written
+    std::map<int, std::string> m_accumulators; ///< reduction → name
     std::map<int, std::string> m_keptArrays;
     std::set<int> m_keptReady;
     std::set<int> m_keptPending;
     int m_space = 0;
     bool m_isInLaneLoop = false;
     std::string m_unknownOperation;
+    struct Stream {
+        std::string block;
+        std::string target;
+        std::string row;
+    };
+    std::map<int, Stream> m_streams; ///< store → where its row is gathered
 };
 
 std::string KernelWriter::literal(const KernelExpression &expression) const
@@ -122,7 +133,8 @@ bool KernelWriter::dependsOnLane(int id) const
         return true;
     if (expression.index.coefficient(m_schedule.laneAxis) != 0)
         return true;
-    return std::any_of(expression.args.begin(), expression.args.end(), [this](int arg) { return dependsOnLane(arg); });
+    return std::any_of(expression.args.begin(), expression.args.end(),
+                       [this](int arg) { return dependsOnLane(arg); });
 }
 
 /// Writes one `const` line and returns its name.
@@ -139,8 +151,8 @@ std::string KernelWriter::define(int id, std::vector<std::string> args)
         base = "index";
     } else {
         const KernelExpression &first = m_kernel.expression(expression.args.front());
-        const bool isLiteral = expression.args.size() > 1
-            && m_kernel.expression(expression.args[1]).kind == Kind::Literal;
+        const bool isLiteral =
+            expression.args.size() > 1 && m_kernel.expression(expression.args[1]).kind == Kind::Literal;
         auto written = cppOperation(expression.op, expression.dtype, first.dtype, args, isLiteral);
         if (m_kernel.isPrecise && first.dtype == Dtype::Float32) {
             if (auto precise = preciseOperation(expression.op, args))
@@ -152,8 +164,8 @@ std::string KernelWriter::define(int id, std::vector<std::string> args)
     }
     const std::string name = m_names.local(base);
     const bool isLoad = expression.kind == Kind::Load;
-    m_out.line("const " + (isLoad ? memoryType(expression.dtype) : cppType(expression.dtype)) + " " + name + " = " + text
-               + ";");
+    m_out.line("const " + (isLoad ? memoryType(expression.dtype) : cppType(expression.dtype)) + " " + name
+               + " = " + text + ";");
     return name;
 }
 
@@ -171,7 +183,8 @@ std::string KernelWriter::outerValue(int id)
     if (const auto known = m_scope.find(id); known != m_scope.end())
         return known->second;
     if (expression.kind == Kind::Total) {
-        const KernelReduction &reduction = m_kernel.reductions[static_cast<std::size_t>(expression.reduction)];
+        const KernelReduction &reduction =
+            m_kernel.reductions[static_cast<std::size_t>(expression.reduction)];
         const std::string text = accumulator(reduction) + (hasLanes() ? "[" + m_names.lane() + "]" : "");
         return accumulatorType(reduction) == cppType(reduction.dtype)
             ? text
@@ -273,11 +286,13 @@ std::string KernelWriter::fold(const KernelReduction &reduction, const std::stri
         return into + (isMax ? " |= " : " &= ") + given + ";";
     const std::string isBeyond = into + (isMax ? " < " : " > ") + value;
     if (keepsNaN(reduction) && hasLanes())
-        return into + " = (" + value + " != " + value + " || " + isBeyond + ") ? " + value + " : " + into + ";";
+        return into + " = (" + value + " != " + value + " || " + isBeyond + ") ? " + value + " : " + into
+            + ";";
     return into + " = " + isBeyond + " ? " + value + " : " + into + ";";
 }
 
-void KernelWriter::declareAccumulators(const std::vector<const KernelReduction *> &folds, const std::string &ending)
+void KernelWriter::declareAccumulators(const std::vector<const KernelReduction *> &folds,
+                                       const std::string &ending)
 {
     for (const KernelReduction *reduction : folds) {
         const std::string name = accumulator(*reduction) + ending;
@@ -288,8 +303,8 @@ void KernelWriter::declareAccumulators(const std::vector<const KernelReduction *
             continue;
         }
         m_out.line("alignas(64) " + accumulatorType(*reduction) + " " + name + "[TILE" + suffix() + "];");
-        m_out.line("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes() + "; ++"
-                   + m_names.lane() + ")");
+        m_out.line("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes()
+                   + "; ++" + m_names.lane() + ")");
         m_out.line("    " + name + "[" + m_names.lane() + "] = " + identity(*reduction) + ";");
     }
 }
@@ -309,8 +324,8 @@ void KernelWriter::combineParts(const std::vector<const KernelReduction *> &fold
             continue;
         }
         const std::string at = "[" + m_names.lane() + "]";
-        m_out.line("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes() + "; ++"
-                   + m_names.lane() + ")");
+        m_out.line("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes()
+                   + "; ++" + m_names.lane() + ")");
         m_out.line("    " + fold(*reduction, name + at, name + "_part" + at));
     }
     m_out.close();
@@ -348,7 +363,8 @@ void KernelWriter::prepareOuter(const std::vector<int> &needed)
     std::vector<std::pair<int, std::string>> arrays;
     for (const int id : forLanes) {
         const std::string name = m_names.local(m_kernel.expression(id).op + "_of_lane");
-        m_out.line("alignas(64) " + cppType(m_kernel.expression(id).dtype) + " " + name + "[TILE" + suffix() + "];");
+        m_out.line("alignas(64) " + cppType(m_kernel.expression(id).dtype) + " " + name + "[TILE" + suffix()
+                   + "];");
         arrays.emplace_back(id, name);
     }
     // What does not vary over lanes is computed outside their loop.
@@ -376,7 +392,8 @@ void KernelWriter::closeTo(int depth)
 
 /// Opens the loops of an inner space down to the vector loop. With `isShared` the threads of a parallel
 /// region divide the traversal.
-void KernelWriter::openInnerLoops(int space, const std::vector<const KernelReduction *> &folds, bool isShared)
+void KernelWriter::openInnerLoops(int space, const std::vector<const KernelReduction *> &folds,
+                                  const std::vector<const KernelStore *> &stores, bool isShared)
 {
     const std::vector<int> &axes = m_kernel.spaces[static_cast<std::size_t>(space)];
     const std::size_t leading = hasLanes() ? axes.size() : axes.empty() ? 0 : axes.size() - 1;
@@ -391,23 +408,24 @@ void KernelWriter::openInnerLoops(int space, const std::vector<const KernelReduc
     }
     for (std::size_t i = 0; i < leading; ++i) {
         const std::string &axis = m_names.axis(axes[i]);
-        m_out.open("for (int64_t " + axis + " = 0; " + axis + " < " + std::to_string(m_kernel.extent(axes[i])) + "; ++"
-                   + axis + ")");
+        m_out.open("for (int64_t " + axis + " = 0; " + axis + " < " + std::to_string(m_kernel.extent(axes[i]))
+                   + "; ++" + axis + ")");
     }
     if (isBlocked) {
-        m_out.open("for (int64_t block = 0; block < " + std::to_string(m_kernel.extent(axes.back())) + "; block += "
-                   + std::to_string(blockElements) + ")");
-        m_out.line("const int64_t block_end = heddle::min<int64_t>(block + " + std::to_string(blockElements) + ", "
-                   + std::to_string(m_kernel.extent(axes.back())) + ");");
+        m_out.open("for (int64_t block = 0; block < " + std::to_string(m_kernel.extent(axes.back()))
+                   + "; block += " + std::to_string(blockElements) + ")");
+        m_out.line("const int64_t block_end = heddle::min<int64_t>(block + " + std::to_string(blockElements)
+                   + ", " + std::to_string(m_kernel.extent(axes.back())) + ");");
     }
     if (hasLanes()) {
         m_out.pragma("omp simd");
-        m_out.open("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes() + "; ++"
-                   + m_names.lane() + ")");
+        m_out.open("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes()
+                   + "; ++" + m_names.lane() + ")");
         return;
     }
     if (axes.empty())
         return;
+    declareStreams(stores);
     std::string clauses;
     for (const KernelReduction *reduction : folds) {
         const std::string name = accumulator(*reduction) + (isShared ? "_part" : "");
@@ -429,9 +447,64 @@ void KernelWriter::openInnerLoops(int space, const std::vector<const KernelReduc
     m_out.open("for (int64_t " + axis + " = " + from + "; " + axis + " < " + to + "; ++" + axis + ")");
 }
 
+/// Rows that go around the caches are gathered first: `target` is that array, or the row itself.
+void KernelWriter::declareStreams(const std::vector<const KernelStore *> &stores)
+{
+    const int axis = m_kernel.spaces[0].empty() ? -1 : m_kernel.spaces[0].back();
+    for (const KernelStore *store : stores) {
+        const int number = static_cast<int>(store - m_kernel.stores.data());
+        if (!m_schedule.streamed.contains(number))
+            continue;
+        const std::string size =
+            m_schedule.splitsInner ? "CHUNK" + suffix() : std::to_string(m_kernel.extent(axis));
+        const std::string block = m_names.local("stream_block");
+        const std::string target = m_names.local("stream_target");
+        const std::string from = m_schedule.splitsInner ? "chunk" : "0";
+        Affine rest = store->index;
+        rest.addTerm(axis, -1);
+        const std::string inner = m_names.innerPart(rest);
+        const std::string row = m_names.rowPointer(store->buffer, store->index) + " + " + from
+            + (inner == "0" ? "" : " + " + inner);
+        m_out.line("alignas(64) float " + block + "[" + streamMacro() + " ? " + size + " : 1];");
+        m_out.line("float *const " + target + " = " + streamMacro() + " ? " + block + " : " + row + ";");
+        m_streams[number] = {block, target, row};
+        m_written.tunables[streamMacro()] = {0, {0, 1}};
+    }
+}
+
+void KernelWriter::writeStreams(const std::vector<const KernelStore *> &stores)
+{
+    std::vector<std::string> lines;
+    const int axis = m_kernel.spaces[0].empty() ? -1 : m_kernel.spaces[0].back();
+    for (const KernelStore *store : stores) {
+        const auto stream = m_streams.find(static_cast<int>(store - m_kernel.stores.data()));
+        if (stream == m_streams.end())
+            continue;
+        const std::string count =
+            m_schedule.splitsInner ? "chunk_end - chunk" : std::to_string(m_kernel.extent(axis));
+        lines.push_back("heddle::stream_copy(" + stream->second.row + ", " + stream->second.block + ", "
+                        + count + ");");
+    }
+    if (lines.empty())
+        return;
+    m_out.open("if (" + streamMacro() + ")");
+    for (const std::string &line : lines)
+        m_out.line(line);
+    m_out.line("heddle::stream_fence();");
+    m_out.close();
+    m_streams.clear();
+}
+
 void KernelWriter::storeInner(const KernelStore &store)
 {
     const std::string value = innerValue(store.value);
+    if (const auto stream = m_streams.find(static_cast<int>(&store - m_kernel.stores.data()));
+        stream != m_streams.end()) {
+        const std::string &axis = m_names.axis(m_kernel.spaces[0].back());
+        m_out.line(stream->second.target + "[" + axis + (m_schedule.splitsInner ? " - chunk" : "")
+                   + "] = " + value + ";");
+        return;
+    }
     m_out.line(pointerTo(store.buffer, store.index) + " = " + value + ";");
 }
 
@@ -450,7 +523,8 @@ void KernelWriter::finishTotals(const std::vector<const KernelReduction *> &fold
         const std::string from = accumulator(reduction);
         std::string text = "static_cast<" + cppType(each.dtype) + ">(" + from + ")";
         if (keepsNaN(reduction))
-            text = from + "_nan ? " + cppLiteral(each.dtype, std::numeric_limits<double>::quiet_NaN(), 0) + " : " + from;
+            text = from + "_nan ? " + cppLiteral(each.dtype, std::numeric_limits<double>::quiet_NaN(), 0)
+                + " : " + from;
         m_out.line("const " + cppType(each.dtype) + " " + name + " = " + text + ";");
         m_outerValues[static_cast<int>(id)] = name;
     }
@@ -496,7 +570,7 @@ void KernelWriter::writeTraversal(int stage, int space)
     m_space = space;
     m_scope.clear();
     m_isInLaneLoop = hasLanes();
-    openInnerLoops(space, folds, isShared);
+    openInnerLoops(space, folds, stores, isShared);
     for (const KernelReduction *reduction : folds) {
         const std::string value = innerValue(reduction->operand);
         const std::string at = hasLanes() ? "[" + m_names.lane() + "]" : "";
@@ -508,6 +582,9 @@ void KernelWriter::writeTraversal(int stage, int space)
     }
     for (const KernelStore *store : stores)
         storeInner(*store);
+    if (!m_streams.empty())
+        m_out.close();
+    writeStreams(stores);
     closeTo(region);
     m_isInLaneLoop = false;
     m_scope.clear();
@@ -534,8 +611,8 @@ void KernelWriter::writeOuterStores(int stage)
         m_isInLaneLoop = true;
         m_scope.clear();
         m_out.pragma("omp simd");
-        m_out.open("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes() + "; ++"
-                   + m_names.lane() + ")");
+        m_out.open("for (int64_t " + m_names.lane() + " = 0; " + m_names.lane() + " < " + m_names.lanes()
+                   + "; ++" + m_names.lane() + ")");
     }
     // Every value before the first store: a buffer that is updated is read before.
     std::vector<std::string> values;
@@ -587,11 +664,13 @@ void KernelWriter::writeConstants()
         const KernelBuffer &buffer = m_kernel.buffers[b];
         if (!buffer.name.starts_with("const:"))
             continue;
-        const std::vector<double> &data = m_constants[static_cast<std::size_t>(std::stoul(buffer.name.substr(6)))];
-        std::string row = "static const " + memoryType(buffer.type.dtype) + " " + m_names.parameter(static_cast<int>(b)) + "["
-            + std::to_string(data.size()) + "] = {";
+        const std::vector<double> &data =
+            m_constants[static_cast<std::size_t>(std::stoul(buffer.name.substr(6)))];
+        std::string row = "static const " + memoryType(buffer.type.dtype) + " "
+            + m_names.parameter(static_cast<int>(b)) + "[" + std::to_string(data.size()) + "] = {";
         for (std::size_t i = 0; i < data.size(); ++i) {
-            const std::string item = cppLiteral(buffer.type.dtype, data[i], static_cast<std::int64_t>(data[i]));
+            const std::string item =
+                cppLiteral(buffer.type.dtype, data[i], static_cast<std::int64_t>(data[i]));
             if (row.size() + item.size() > 96) {
                 m_out.line(row);
                 row = "   ";
@@ -613,8 +692,8 @@ void KernelWriter::writeHeader()
         const bool isConst = !m_kernel.writes(static_cast<int>(b));
         if (buffer.name.starts_with("const:") || (isConst && !m_kernel.reads(static_cast<int>(b))))
             continue;
-        const std::string parameter = (isConst ? "const " : "") + memoryType(buffer.type.dtype) + " *HEDDLE_RESTRICT "
-            + m_names.parameter(static_cast<int>(b));
+        const std::string parameter = (isConst ? "const " : "") + memoryType(buffer.type.dtype)
+            + " *HEDDLE_RESTRICT " + m_names.parameter(static_cast<int>(b));
         signature += (isFirst ? "" : ", ");
         isFirst = false;
         if (signature.size() + parameter.size() > 96) {
@@ -650,11 +729,13 @@ void KernelWriter::openOuterLoops()
     } else if (m_schedule.splitsInner) {
         const std::string extent = std::to_string(m_kernel.extent(m_kernel.spaces[0].back()));
         loops.push_back("for (int64_t chunk = 0; chunk < " + extent + "; chunk += CHUNK" + suffix() + ")");
-        tail = "const int64_t chunk_end = heddle::min<int64_t>(chunk + CHUNK" + suffix() + ", " + extent + ");";
+        tail =
+            "const int64_t chunk_end = heddle::min<int64_t>(chunk + CHUNK" + suffix() + ", " + extent + ");";
         m_written.tunables["CHUNK" + suffix()] = {16384, {4096, 16384, 65536}};
     }
     if (!m_schedule.splitsStages && !loops.empty() && m_schedule.elements > 2048) {
-        const std::string collapse = loops.size() > 1 ? " collapse(" + std::to_string(loops.size()) + ")" : "";
+        const std::string collapse =
+            loops.size() > 1 ? " collapse(" + std::to_string(loops.size()) + ")" : "";
         m_out.pragma("omp parallel for" + collapse + " schedule(static)" + threadClause());
     }
     for (const std::string &loop : loops)
@@ -670,7 +751,8 @@ void KernelWriter::writeRowPointers()
     for (const int id : m_schedule.kept) {
         const KernelExpression &expression = m_kernel.expression(id);
         const std::string name = m_names.local(expression.op + "_row");
-        std::string count = std::to_string(m_kernel.count(m_kernel.spaces[static_cast<std::size_t>(expression.space)]));
+        std::string count =
+            std::to_string(m_kernel.count(m_kernel.spaces[static_cast<std::size_t>(expression.space)]));
         if (hasLanes())
             count += " * " + tileMacro();
         m_out.line("alignas(64) " + cppType(expression.dtype) + " " + name + "[" + count + "];");
@@ -688,8 +770,9 @@ Result<WrittenKernel> KernelWriter::run()
         writeStage(stage);
     closeTo(0);
     if (!m_unknownOperation.empty())
-        return Error(Code::NotCovered, "not covered: the operation " + m_unknownOperation + " has no C++ form.",
-                     m_kernel.name, "Write a candidate by hand.");
+        return Error(Code::NotCovered,
+                     "not covered: the operation " + m_unknownOperation + " has no C++ form.", m_kernel.name,
+                     "Write a candidate by hand.");
     m_written.text = m_out.text();
     return std::move(m_written);
 }

@@ -21,7 +21,7 @@ struct KernelTunable {
 /// One kernel as C++, with the arguments that its step passes.
 struct WrittenKernel {
     std::string text;
-    std::vector<std::string> arguments;               ///< buffers in the order of the parameters
+    std::vector<std::string> arguments; ///< buffers in the order of the parameters
     std::map<std::string, KernelTunable> tunables;
 };
 

@@ -22,10 +22,7 @@ Result<Values> rounded(NodeReader &reader, ValueId value)
     return Values{reader.ir().cast(value, reader.out().dtype)};
 }
 
-ValueId zeroLike(NodeReader &reader, ValueId x)
-{
-    return reader.ir().real(0.0, reader.dtypeOf(x));
-}
+ValueId zeroLike(NodeReader &reader, ValueId x) { return reader.ir().real(0.0, reader.dtypeOf(x)); }
 
 ValueId softplusOf(NodeReader &reader, ValueId x, double beta, double threshold)
 {
@@ -33,7 +30,8 @@ ValueId softplusOf(NodeReader &reader, ValueId x, double beta, double threshold)
     const ValueId soft = reader.call("log1p", reader.call("exp", scaled));
     const ValueId result = beta == 1.0 ? soft : reader.call("div", soft, beta);
     // Above the threshold the function is the identity to rounding, and exp may overflow.
-    return reader.choose(reader.compare("gt", scaled, reader.ir().real(threshold, reader.dtypeOf(x))), x, result);
+    return reader.choose(reader.compare("gt", scaled, reader.ir().real(threshold, reader.dtypeOf(x))), x,
+                         result);
 }
 
 /// min(max(x + 3, 0), 6)
@@ -61,8 +59,9 @@ Result<Values> leakyRelu(NodeReader &reader)
 {
     HEDDLE_TRY(const ValueId x, input(reader));
     const ValueId isPositive = reader.compare("gt", x, zeroLike(reader, x));
-    return rounded(reader,
-                   reader.choose(isPositive, x, reader.call("mul", x, reader.number(1, "negative_slope", 0.01))));
+    return rounded(
+        reader,
+        reader.choose(isPositive, x, reader.call("mul", x, reader.number(1, "negative_slope", 0.01))));
 }
 
 Result<Values> prelu(NodeReader &reader)
@@ -107,12 +106,14 @@ Result<Values> gelu(NodeReader &reader)
     const ValueId half = reader.call("mul", x, 0.5);
     if (reader.text(1, "approximate", "none") == "none") {
         const ValueId argument = reader.call("mul", x, 1.0 / std::numbers::sqrt2);
-        return rounded(reader, reader.call("mul", half, reader.call("add", reader.call("erf", argument), 1.0)));
+        return rounded(reader,
+                       reader.call("mul", half, reader.call("add", reader.call("erf", argument), 1.0)));
     }
     // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³)))
     const double beta = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
     const ValueId cube = reader.call("mul", reader.call("mul", x, x), x);
-    const ValueId argument = reader.call("mul", reader.call("add", x, reader.call("mul", cube, 0.044715)), beta);
+    const ValueId argument =
+        reader.call("mul", reader.call("add", x, reader.call("mul", cube, 0.044715)), beta);
     return rounded(reader, reader.call("mul", half, reader.call("add", reader.call("tanh", argument), 1.0)));
 }
 
@@ -125,7 +126,8 @@ Result<Values> silu(NodeReader &reader)
 Result<Values> softplus(NodeReader &reader)
 {
     HEDDLE_TRY(const ValueId x, input(reader));
-    return rounded(reader, softplusOf(reader, x, reader.number(1, "beta", 1.0), reader.number(2, "threshold", 20.0)));
+    return rounded(reader,
+                   softplusOf(reader, x, reader.number(1, "beta", 1.0), reader.number(2, "threshold", 20.0)));
 }
 
 Result<Values> mish(NodeReader &reader)
@@ -160,7 +162,8 @@ Result<Values> threshold(NodeReader &reader)
     HEDDLE_TRY(const ValueId edge, reader.operand(1, "threshold", reader.dtypeOf(x)));
     HEDDLE_TRY(const ValueId value, reader.operand(2, "value", reader.dtypeOf(x)));
     // Written so that NaN passes through, as in eager.
-    return rounded(reader, reader.ir().point("where", {reader.compare("le", x, edge), value, x}, reader.dtypeOf(x)));
+    return rounded(reader,
+                   reader.ir().point("where", {reader.compare("le", x, edge), value, x}, reader.dtypeOf(x)));
 }
 
 Result<Values> logSigmoid(NodeReader &reader)
@@ -194,8 +197,9 @@ Result<Values> glu(NodeReader &reader)
     const Dtype type = computeType(reader.out().dtype);
     const ValueId value = reader.ir().slice(x, static_cast<int>(dim), 0, 1, half);
     const ValueId gate = reader.ir().slice(x, static_cast<int>(dim), half, 1, half);
-    return rounded(reader, reader.call("mul", reader.ir().cast(value, type),
-                                       reader.sigmoid(reader.ir().cast(gate, type))));
+    return rounded(
+        reader,
+        reader.call("mul", reader.ir().cast(value, type), reader.sigmoid(reader.ir().cast(gate, type))));
 }
 
 } // namespace

@@ -10,10 +10,10 @@ namespace heddle {
 namespace {
 
 struct Moments {
-    ValueId mean;       ///< reduced dimensions kept
-    ValueId variance;   ///< biased
-    ValueId inverse;    ///< 1 / sqrt(variance + eps)
-    ValueId centred;    ///< x - mean
+    ValueId mean;     ///< reduced dimensions kept
+    ValueId variance; ///< biased
+    ValueId inverse;  ///< 1 / sqrt(variance + eps)
+    ValueId centred;  ///< x - mean
 };
 
 Moments momentsOf(NodeReader &reader, ValueId x, const std::vector<int> &dims, double eps)
@@ -25,8 +25,8 @@ Moments momentsOf(NodeReader &reader, ValueId x, const std::vector<int> &dims, d
 }
 
 /// normalised × weight + bias, where they exist, reshaped by `shape`.
-ValueId affine(NodeReader &reader, ValueId normalised, std::optional<ValueId> weight, std::optional<ValueId> bias,
-               const Shape &shape)
+ValueId affine(NodeReader &reader, ValueId normalised, std::optional<ValueId> weight,
+               std::optional<ValueId> bias, const Shape &shape)
 {
     const Dtype type = reader.dtypeOf(normalised);
     ValueId result = normalised;
@@ -68,8 +68,9 @@ Result<Values> layerNorm(NodeReader &reader)
     const auto normalised = reader.integers(1, "normalized_shape");
     const auto dims = trailingDims(reader.rankOf(x), normalised.size());
     const Moments moments = momentsOf(reader, x, dims, reader.number(4, "eps", 1e-5));
-    const ValueId result = affine(reader, reader.call("mul", moments.centred, moments.inverse),
-                                  reader.tensorOrNone(2, "weight"), reader.tensorOrNone(3, "bias"), normalised);
+    const ValueId result =
+        affine(reader, reader.call("mul", moments.centred, moments.inverse), reader.tensorOrNone(2, "weight"),
+               reader.tensorOrNone(3, "bias"), normalised);
     return Values{reader.ir().cast(result, reader.out().dtype), moments.mean, moments.inverse};
 }
 
@@ -101,7 +102,8 @@ Result<Values> groupNorm(NodeReader &reader)
     const Shape grouped{shape[0], groups, elementCount(shape) / (shape[0] * groups)};
     const ValueId rows = reader.ir().reshape(x, grouped);
     const Moments moments = momentsOf(reader, rows, {2}, reader.number(isNative ? 7 : 4, "eps", 1e-5));
-    const ValueId normalised = reader.ir().reshape(reader.call("mul", moments.centred, moments.inverse), shape);
+    const ValueId normalised =
+        reader.ir().reshape(reader.call("mul", moments.centred, moments.inverse), shape);
     const ValueId result = affine(reader, normalised, reader.tensorOrNone(isNative ? 1 : 2, "weight"),
                                   reader.tensorOrNone(isNative ? 2 : 3, "bias"), channelShape(shape));
     const Shape statistics{shape[0], groups};
@@ -120,15 +122,15 @@ Result<Values> instanceNorm(NodeReader &reader)
         return reader.notCovered("an input of fewer than three dimensions");
     const auto dims = trailingDims(reader.rankOf(x), shape.size() - 2);
     const Moments moments = momentsOf(reader, x, dims, reader.number(7, "eps", 1e-5));
-    const ValueId result = affine(reader, reader.call("mul", moments.centred, moments.inverse),
-                                  reader.tensorOrNone(1, "weight"), reader.tensorOrNone(2, "bias"),
-                                  channelShape(shape));
+    const ValueId result =
+        affine(reader, reader.call("mul", moments.centred, moments.inverse), reader.tensorOrNone(1, "weight"),
+               reader.tensorOrNone(2, "bias"), channelShape(shape));
     return Values{reader.ir().cast(result, reader.out().dtype)};
 }
 
 /// Where each batch norm operator keeps its arguments.
 struct BatchNormLayout {
-    std::size_t training;   ///< or no such argument where the operator fixes it
+    std::size_t training; ///< or no such argument where the operator fixes it
     std::size_t momentum;
     std::size_t eps;
     bool hasRunning = true;
@@ -172,8 +174,8 @@ Result<Values> batchNorm(NodeReader &reader)
         const ValueId mean = ir.cast(ir.reshape(*runningMean, perChannel), type);
         const ValueId variance = ir.cast(ir.reshape(*runningVariance, perChannel), type);
         const ValueId inverse = reader.call("rsqrt", reader.call("add", variance, eps));
-        const ValueId result = affine(reader, reader.call("mul", reader.call("sub", x, mean), inverse), weight, bias,
-                                      perChannel);
+        const ValueId result = affine(reader, reader.call("mul", reader.call("sub", x, mean), inverse),
+                                      weight, bias, perChannel);
         return Values{ir.cast(result, reader.out().dtype)};
     }
     std::vector<int> dims;
@@ -182,8 +184,8 @@ Result<Values> batchNorm(NodeReader &reader)
             dims.push_back(d);
     }
     const Moments moments = momentsOf(reader, x, dims, eps);
-    const ValueId result = affine(reader, reader.call("mul", moments.centred, moments.inverse), weight, bias,
-                                  perChannel);
+    const ValueId result =
+        affine(reader, reader.call("mul", moments.centred, moments.inverse), weight, bias, perChannel);
     const Shape channels{shape[1]};
     Values values{ir.cast(result, reader.out().dtype), ir.reshape(moments.mean, channels),
                   ir.reshape(moments.inverse, channels)};
@@ -195,8 +197,8 @@ Result<Values> batchNorm(NodeReader &reader)
     const auto blend = [&](ValueId running, ValueId batch, double scale) {
         const Dtype kept = reader.dtypeOf(running);
         const ValueId old = reader.call("mul", ir.cast(running, computeType(kept)), 1.0 - momentum);
-        const ValueId fresh = reader.call("mul", ir.cast(ir.reshape(batch, channels), computeType(kept)),
-                                          momentum * scale);
+        const ValueId fresh =
+            reader.call("mul", ir.cast(ir.reshape(batch, channels), computeType(kept)), momentum * scale);
         return ir.cast(reader.call("add", old, fresh), kept);
     };
     const ValueId newMean = blend(*runningMean, moments.mean, 1.0);

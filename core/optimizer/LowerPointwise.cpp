@@ -9,10 +9,7 @@ namespace heddle {
 
 namespace {
 
-Dtype outType(NodeReader &reader)
-{
-    return computeType(reader.out().dtype);
-}
+Dtype outType(NodeReader &reader) { return computeType(reader.out().dtype); }
 
 Result<Values> finish(NodeReader &reader, ValueId value)
 {
@@ -124,9 +121,9 @@ Result<Values> compareTwo(NodeReader &reader)
     HEDDLE_TRY(const ValueId a, reader.operand(0, "self", promoted));
     HEDDLE_TRY(const ValueId b, reader.operand(1, "other", promoted));
     std::string name = reader.name();
-    for (const auto &[longName, shortName] : {std::pair{"greater_equal", "ge"}, std::pair{"less_equal", "le"},
-                                              std::pair{"not_equal", "ne"}, std::pair{"greater", "gt"},
-                                              std::pair{"less", "lt"}}) {
+    for (const auto &[longName, shortName] :
+         {std::pair{"greater_equal", "ge"}, std::pair{"less_equal", "le"}, std::pair{"not_equal", "ne"},
+          std::pair{"greater", "gt"}, std::pair{"less", "lt"}}) {
         if (name == longName)
             name = shortName;
     }
@@ -204,8 +201,8 @@ Result<Values> lerp(NodeReader &reader)
     const ValueId fromStart = reader.call("add", start, reader.call("mul", weight, span));
     const ValueId rest = reader.call("sub", reader.ir().real(1.0, reader.dtypeOf(weight)), weight);
     const ValueId fromEnd = reader.call("sub", end, reader.call("mul", span, rest));
-    const ValueId isNear = reader.compare("lt", reader.call("abs", weight),
-                                          reader.ir().real(0.5, reader.dtypeOf(weight)));
+    const ValueId isNear =
+        reader.compare("lt", reader.call("abs", weight), reader.ir().real(0.5, reader.dtypeOf(weight)));
     return finish(reader, reader.choose(isNear, fromStart, fromEnd));
 }
 
@@ -217,8 +214,8 @@ Result<Values> addProduct(NodeReader &reader)
     HEDDLE_TRY(const ValueId b, reader.operand(2, "tensor2", outType(reader)));
     const double scale = reader.number(3, "value", 1.0);
     const ValueId scaled = scale == 1.0 ? a : reader.call("mul", a, scale);
-    return finish(reader, reader.call("add", self,
-                                      reader.call(reader.name() == "addcmul" ? "mul" : "div", scaled, b)));
+    return finish(
+        reader, reader.call("add", self, reader.call(reader.name() == "addcmul" ? "mul" : "div", scaled, b)));
 }
 
 Result<Values> convert(NodeReader &reader)
@@ -249,10 +246,10 @@ Result<Values> filled(NodeReader &reader)
 void addPointwiseRules(LoweringTable &table)
 {
     for (const char *name :
-         {"neg",   "negative", "abs",   "absolute", "exp",  "exp2",  "log",        "log1p", "log2", "log10",
-          "expm1", "sqrt",     "rsqrt", "sin",      "cos",  "tan",   "reciprocal", "tanh",  "erf",  "floor",
-          "ceil",  "round",    "trunc", "sign",     "sgn",  "square", "sigmoid",   "asin",  "acos", "atan",
-          "sinh",  "cosh"})
+         {"neg",        "negative", "abs",     "absolute", "exp",   "exp2",  "log",   "log1p",
+          "log2",       "log10",    "expm1",   "sqrt",     "rsqrt", "sin",   "cos",   "tan",
+          "reciprocal", "tanh",     "erf",     "floor",    "ceil",  "round", "trunc", "sign",
+          "sgn",        "square",   "sigmoid", "asin",     "acos",  "atan",  "sinh",  "cosh"})
         table[name] = unary;
     for (const char *name : {"add", "sub", "subtract", "rsub"})
         table[name] = additive;
@@ -263,8 +260,8 @@ void addPointwiseRules(LoweringTable &table)
     for (const char *name : {"maximum", "minimum"})
         table[name] = extremum;
     table["pow"] = power;
-    for (const char *name : {"eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal",
-                             "not_equal"})
+    for (const char *name :
+         {"eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal", "not_equal"})
         table[name] = compareTwo;
     for (const char *name : {"logical_and", "logical_or", "logical_not", "logical_xor", "bitwise_and",
                              "bitwise_or", "bitwise_not", "bitwise_xor"})

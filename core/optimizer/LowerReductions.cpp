@@ -128,7 +128,8 @@ Result<Values> spread(NodeReader &reader)
     HEDDLE_TRY(const ValueId x, computed(reader));
     const std::string &op = reader.node().op;
     const bool hasDims = !op.ends_with(".default");
-    const auto dims = hasDims ? reader.dims(1, "dim", reader.rankOf(x)) : reader.dims(99, "none", reader.rankOf(x));
+    const auto dims =
+        hasDims ? reader.dims(1, "dim", reader.rankOf(x)) : reader.dims(99, "none", reader.rankOf(x));
     double correction = 1.0;
     if (const auto given = reader.numberOrNone(99, "correction"))
         correction = *given;

@@ -9,10 +9,7 @@ namespace heddle {
 
 namespace {
 
-int wrapped(std::int64_t dim, int rank)
-{
-    return static_cast<int>(dim < 0 ? dim + rank : dim);
-}
+int wrapped(std::int64_t dim, int rank) { return static_cast<int>(dim < 0 ? dim + rank : dim); }
 
 Result<Values> same(NodeReader &reader)
 {
@@ -133,11 +130,23 @@ Result<Values> flipped(NodeReader &reader)
 
 const std::set<std::string, std::less<>> &aliasingOperators()
 {
-    static const std::set<std::string, std::less<>> names = {
-        "view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "expand", "expand_as", "permute", "transpose",
-        "t", "numpy_T", "mT", "slice", "select", "flatten", "unflatten", "contiguous", "detach", "alias", "dropout",
-        "to", "narrow", "chunk", "split", "unbind", "split_with_sizes", "view_as", "lift_fresh", "type_as",
-        "broadcast_tensors", "broadcast_to", "float", "double"};
+    static const std::set<std::string, std::less<>> names = {"view",         "reshape",
+                                                             "_unsafe_view", "unsqueeze",
+                                                             "squeeze",      "expand",
+                                                             "expand_as",    "permute",
+                                                             "transpose",    "t",
+                                                             "numpy_T",      "mT",
+                                                             "slice",        "select",
+                                                             "flatten",      "unflatten",
+                                                             "contiguous",   "detach",
+                                                             "alias",        "dropout",
+                                                             "to",           "narrow",
+                                                             "chunk",        "split",
+                                                             "unbind",       "split_with_sizes",
+                                                             "view_as",      "lift_fresh",
+                                                             "type_as",      "broadcast_tensors",
+                                                             "broadcast_to", "float",
+                                                             "double"};
     return names;
 }
 
@@ -148,8 +157,9 @@ void addViewRules(LoweringTable &table)
         table[name] = same;
     for (const char *name : {"dropout", "feature_dropout", "alpha_dropout", "native_dropout"})
         table[name] = dropout;
-    for (const char *name : {"view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "flatten", "unflatten",
-                             "view_as", "reshape_as", "view_copy", "unsqueeze_copy", "squeeze_copy"})
+    for (const char *name :
+         {"view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "flatten", "unflatten", "view_as",
+          "reshape_as", "view_copy", "unsqueeze_copy", "squeeze_copy"})
         table[name] = reshaped;
     for (const char *name : {"expand", "expand_as", "expand_copy", "broadcast_to"})
         table[name] = expanded;

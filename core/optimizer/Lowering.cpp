@@ -47,10 +47,10 @@ private:
     const CapturedGraph &m_graph;
     LoweredGraph m_lowered;
     std::map<std::string, Values> m_values;
-    std::map<std::string, std::string> m_storage;   ///< node → the node that owns its memory
-    std::map<std::string, std::string> m_state;     ///< node of a state tensor → "state:…"
+    std::map<std::string, std::string> m_storage; ///< node → the node that owns its memory
+    std::map<std::string, std::string> m_state;   ///< node of a state tensor → "state:…"
     std::set<std::string> m_inputs;
-    std::map<std::string, ValueId> m_written;       ///< "state:…" → its new value
+    std::map<std::string, ValueId> m_written; ///< "state:…" → its new value
 };
 
 bool refersTo(const GraphArgument &argument, const std::string &name)
@@ -88,8 +88,8 @@ Result<void> GraphLowering::checkOperators() const
             continue;
         if (name.ends_with("_") && !name.starts_with("_"))
             name.pop_back();
-        const bool isKnown = node.op.starts_with("aten.")
-            && (loweringTable().contains(name) || name == "copy");
+        const bool isKnown =
+            node.op.starts_with("aten.") && (loweringTable().contains(name) || name == "copy");
         if (!isKnown) {
             unknown.insert(node.op.substr(0, node.op.rfind('.')));
             if (where.empty())
@@ -182,8 +182,9 @@ Result<ValueId> GraphLowering::valueOf(const NodeResult &result) const
 {
     const auto known = m_values.find(result.node);
     if (known == m_values.end() || result.index >= known->second.size())
-        return Error(Code::InvalidInput, "The captured graph returns '" + result.node + "', which nothing computes.",
-                     "outputs", "Capture the graph again.");
+        return Error(Code::InvalidInput,
+                     "The captured graph returns '" + result.node + "', which nothing computes.", "outputs",
+                     "Capture the graph again.");
     return known->second[result.index];
 }
 
@@ -218,9 +219,6 @@ Result<LoweredGraph> GraphLowering::run()
 
 } // namespace
 
-Result<LoweredGraph> lowerGraph(const CapturedGraph &graph)
-{
-    return GraphLowering(graph).run();
-}
+Result<LoweredGraph> lowerGraph(const CapturedGraph &graph) { return GraphLowering(graph).run(); }
 
 } // namespace heddle

@@ -13,8 +13,8 @@ namespace heddle {
 /// A graph as tensor expressions, with what the candidate must write.
 struct LoweredGraph {
     Ir ir;
-    std::vector<ValueId> outputs;                            ///< out:0, out:1, …
-    std::vector<std::pair<std::string, ValueId>> updates;    ///< "state:…" and its new value
+    std::vector<ValueId> outputs;                         ///< out:0, out:1, …
+    std::vector<std::pair<std::string, ValueId>> updates; ///< "state:…" and its new value
 };
 
 /// Writes each ATen operator as pointwise operations, reductions and views; in-place operators on buffers

@@ -73,7 +73,7 @@ private:
     Ir &m_ir;
     const std::map<std::string, Values> &m_known;
     const GraphNode &m_node;
-    std::vector<std::pair<std::string, ValueId>> m_mutations;   ///< (node, new value)
+    std::vector<std::pair<std::string, ValueId>> m_mutations; ///< (node, new value)
 };
 
 using LoweringRule = Result<Values> (*)(NodeReader &);

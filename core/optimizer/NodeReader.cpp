@@ -25,10 +25,7 @@ int promotionRank(Dtype dtype)
     return 0;
 }
 
-int category(Dtype dtype)
-{
-    return promotionRank(dtype) / 10;
-}
+int category(Dtype dtype) { return promotionRank(dtype) / 10; }
 
 Dtype promoteTwo(Dtype a, Dtype b)
 {
@@ -210,9 +207,9 @@ Result<Dtype> NodeReader::promoted(std::size_t first, std::size_t second)
             kind = rankOf(*value) > 0 ? 0 : 1;
         } else if (const GraphArgument *argument = find(position, position == first ? "self" : "other");
                    argument && argument->isNumber()) {
-            dtype = argument->kind == GraphArgument::Kind::Real      ? Dtype::Float32
+            dtype = argument->kind == GraphArgument::Kind::Real  ? Dtype::Float32
                 : argument->kind == GraphArgument::Kind::Boolean ? Dtype::Bool
-                                                                     : Dtype::Int64;
+                                                                 : Dtype::Int64;
         } else {
             return notCovered("an operand is neither a tensor nor a number");
         }
@@ -226,10 +223,7 @@ Result<Dtype> NodeReader::promoted(std::size_t first, std::size_t second)
     return *result;
 }
 
-ValueId NodeReader::call(std::string_view op, ValueId a)
-{
-    return m_ir.point(op, {a}, dtypeOf(a));
-}
+ValueId NodeReader::call(std::string_view op, ValueId a) { return m_ir.point(op, {a}, dtypeOf(a)); }
 
 ValueId NodeReader::call(std::string_view op, ValueId a, ValueId b)
 {

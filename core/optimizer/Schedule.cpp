@@ -96,9 +96,9 @@ void keepFrom(const Kernel &kernel, int id, const std::set<int> &earlier, std::s
 std::set<int> valuesToKeep(const Kernel &kernel)
 {
     std::set<int> kept;
-    std::map<int, std::set<int>> computed;   // by inner space
+    std::map<int, std::set<int>> computed; // by inner space
     for (int stage = 0; stage < kernel.stages; ++stage) {
-        std::vector<std::pair<int, int>> needed;   // (space, expression)
+        std::vector<std::pair<int, int>> needed; // (space, expression)
         for (const KernelReduction &reduction : kernel.reductions) {
             if (reduction.stage == stage)
                 needed.emplace_back(reduction.space, reduction.operand);
@@ -115,6 +115,29 @@ std::set<int> valuesToKeep(const Kernel &kernel)
     return kept;
 }
 
+/// Outputs that alone do not fit the second-level caches of a small machine.
+constexpr std::int64_t largeOutputBytes = 4 << 20;
+/// The longest row that is gathered in a small array before it is streamed.
+constexpr std::int64_t streamedRow = 16384;
+
+std::set<int> storesToStream(const Kernel &kernel, bool splitsInner)
+{
+    std::set<int> streamed;
+    const std::vector<int> &space = kernel.spaces[0];
+    if (space.empty() || (!splitsInner && kernel.extent(space.back()) > streamedRow)
+        || kernel.extent(space.back()) < 256)
+        return streamed;
+    for (std::size_t i = 0; i < kernel.stores.size(); ++i) {
+        const KernelStore &store = kernel.stores[i];
+        const TensorType &type = kernel.buffer(store.buffer).type;
+        const bool isLarge = elementCount(type.shape) * dtypeBytes(type.dtype) >= largeOutputBytes;
+        if (store.space == 0 && isLarge && type.dtype == Dtype::Float32
+            && store.index.coefficient(space.back()) == 1)
+            streamed.insert(static_cast<int>(i));
+    }
+    return streamed;
+}
+
 void moveInnermost(std::vector<int> &axes, int axis)
 {
     const auto place = std::find(axes.begin(), axes.end(), axis);
@@ -125,7 +148,8 @@ void moveInnermost(std::vector<int> &axes, int axis)
 void chooseTile(const Kernel &kernel, Schedule &schedule)
 {
     const std::int64_t extent = kernel.extent(schedule.laneAxis);
-    std::int64_t most = schedule.kept.empty() ? 1024 : std::max<std::int64_t>(16, keptElements / spaceCount(kernel));
+    std::int64_t most =
+        schedule.kept.empty() ? 1024 : std::max<std::int64_t>(16, keptElements / spaceCount(kernel));
     most = std::min<std::int64_t>(most, extent);
     for (const std::int64_t choice : {16, 32, 64, 128, 256, 512, 1024}) {
         if (choice <= most)
@@ -162,6 +186,7 @@ Schedule makeSchedule(Kernel &kernel)
     schedule.isSmall = schedule.elements < smallWork;
     if (kernel.reductions.empty() && kernel.outer.empty()) {
         schedulePointwise(kernel, schedule);
+        schedule.streamed = storesToStream(kernel, schedule.splitsInner);
         return schedule;
     }
     schedule.kept = valuesToKeep(kernel);
@@ -172,7 +197,7 @@ Schedule makeSchedule(Kernel &kernel)
         schedule.laneAxis = best;
     } else if (inner < shortLoop && !kernel.outer.empty()
                && kernel.extent(kernel.outer.back()) >= 2 * shortLoop) {
-        schedule.laneAxis = kernel.outer.back();   // rows too short for vectors: one row a lane
+        schedule.laneAxis = kernel.outer.back(); // rows too short for vectors: one row a lane
     }
     for (auto &space : kernel.spaces) {
         if (best >= 0 && schedule.laneAxis < 0)
@@ -195,6 +220,8 @@ Schedule makeSchedule(Kernel &kernel)
     schedule.splitsStages = !schedule.isSmall && tasks < enoughTasks && inner >= smallWork / 8;
     if (schedule.splitsStages || inner * std::max<std::int64_t>(schedule.tile, 1) > keptElements)
         schedule.kept.clear();
+    if (schedule.laneAxis < 0 && !schedule.splitsStages)
+        schedule.streamed = storesToStream(kernel, false);
     return schedule;
 }
 

@@ -20,11 +20,14 @@ struct Schedule {
     bool splitsInner = false;
     /// Small work: a fork costs more than it gains, unless the tuner finds otherwise.
     bool isSmall = false;
-    std::int64_t tile = 0;             ///< lanes handled together, where laneAxis is set
+    std::int64_t tile = 0; ///< lanes handled together, where laneAxis is set
     std::vector<std::int64_t> tileChoices;
     /// Values kept in a cache line between stages instead of computed again.
     std::set<int> kept;
-    std::int64_t elements = 0;         ///< iterations of the largest traversal, over all outer points
+    /// Stores whose rows may be written around the caches: large float32 outputs, contiguous along the
+    /// vector loop. Whether it pays depends on the machine and on what reads them next: the tuner decides.
+    std::set<int> streamed;
+    std::int64_t elements = 0; ///< iterations of the largest traversal, over all outer points
 };
 
 /// Decides the schedule; may move axes of a kernel without reductions from inner to outer, and reorder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/Digest.h"
 #include "core/optimizer/BuiltinOptimizer.h"
+#include "core/base/Digest.h"
 #include "tests/core/optimizer/GraphText.h"
 
 #include <gtest/gtest.h>
@@ -70,7 +70,10 @@ public:
         plan = items;
         return {};
     }
-    Result<void> updatePlanItem(const std::string &, const std::string &, const std::string &) override { return {}; }
+    Result<void> updatePlanItem(const std::string &, const std::string &, const std::string &) override
+    {
+        return {};
+    }
     Result<void> note(const std::string &text, const Json &figures) override
     {
         notes.push_back(text);

@@ -34,10 +34,11 @@ TEST(FusionTest, anElementWiseChainIsOneLoopOverMergedAxes)
     const Json y = graph.input("y", {8, 16, 100});
     const Json sum = graph.node("aten.add.Tensor", {x, y}, {8, 16, 100});
     graph.output(graph.node("aten.gelu.default", {sum}, {8, 16, 100}));
-    EXPECT_EQ(fusionOf(graph), "kernel fused_add_gelu outer() inner(a2=12800)\n"
-                               "  stage 0: store out:0[1*a2];\n"
-                               "  read input:x[1*a2]\n"
-                               "  read input:y[1*a2]\n");
+    EXPECT_EQ(fusionOf(graph),
+              "kernel fused_add_gelu outer() inner(a2=12800)\n"
+              "  stage 0: store out:0[1*a2];\n"
+              "  read input:x[1*a2]\n"
+              "  read input:y[1*a2]\n");
 }
 
 TEST(FusionTest, aBroadcastOperandKeepsItsAxisApart)
@@ -46,19 +47,21 @@ TEST(FusionTest, aBroadcastOperandKeepsItsAxisApart)
     const Json x = graph.input("x", {8, 16, 100});
     const Json row = graph.input("row", {16, 1});
     graph.output(graph.node("aten.mul.Tensor", {x, row}, {8, 16, 100}));
-    EXPECT_EQ(fusionOf(graph), "kernel fused_mul outer() inner(a0=8 a1=16 a2=100)\n"
-                               "  stage 0: store out:0[1600*a0+100*a1+1*a2];\n"
-                               "  read input:row[1*a1]\n"
-                               "  read input:x[1600*a0+100*a1+1*a2]\n");
+    EXPECT_EQ(fusionOf(graph),
+              "kernel fused_mul outer() inner(a0=8 a1=16 a2=100)\n"
+              "  stage 0: store out:0[1600*a0+100*a1+1*a2];\n"
+              "  read input:row[1*a1]\n"
+              "  read input:x[1600*a0+100*a1+1*a2]\n");
 }
 
 TEST(FusionTest, softmaxIsThreeStagesOfOneKernelThatReadsItsInputOnce)
 {
-    EXPECT_EQ(fusionOf(softmaxGraph(-1, "n")), "kernel fused_mul_softmax outer(a1=128) inner(a2=100)\n"
-                                               "  stage 0: max_quick of softmax;\n"
-                                               "  stage 1: sum of softmax;\n"
-                                               "  stage 2: store out:0[100*a1+1*a2];\n"
-                                               "  read input:nx[100*a1+1*a2]\n");
+    EXPECT_EQ(fusionOf(softmaxGraph(-1, "n")),
+              "kernel fused_mul_softmax outer(a1=128) inner(a2=100)\n"
+              "  stage 0: max_quick of softmax;\n"
+              "  stage 1: sum of softmax;\n"
+              "  stage 2: store out:0[100*a1+1*a2];\n"
+              "  read input:nx[100*a1+1*a2]\n");
 }
 
 TEST(FusionTest, softmaxAlongAMiddleDimensionRunsItsLanesOverTheContiguousOne)

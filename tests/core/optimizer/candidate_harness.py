@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures a task, has the optimiser write a candidate, compiles and calls it: what tests here share.
+"""Captures a task, has the optimiser write a candidate, compiles and calls it.
 
-Not the judge: no sandbox, no export. It checks the optimiser's candidates on their own, in one process.
+Not the judge: no sandbox, no export. It checks the optimiser's candidates in one process.
 """
 
 from __future__ import annotations
@@ -190,6 +190,8 @@ def fault(mine: torch.Tensor, theirs: torch.Tensor, exact: torch.Tensor) -> str 
     limit = torch.maximum(TOLERANCES[mine.dtype] * scale, 4.0 * percentile)
     if bool((error > limit).any()):
         return f"wrong by {float(error.max()):.3g}, eager by {float(percentile):.3g}"
+    if error.numel() < 16:  # over a handful of elements eager's error is luck
+        return None
     rms, their_rms = error.square().mean().sqrt(), their_error.square().mean().sqrt()
     # Eager's float64 is the reference itself: there the tolerance alone decides.
     floor = 2e-8 if mine.dtype == torch.float32 else 1e-12

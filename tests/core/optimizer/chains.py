@@ -6,38 +6,108 @@ from __future__ import annotations
 import random
 
 POINTWISE = [
-    "{x} + {p}", "{x} * {p}", "{x} - 0.5 * {p}", "torch.add({x}, {p}, alpha=0.3)", "{x} / (1.0 + {x}.abs())",
-    "-{x}", "torch.exp(-{x}.abs())", "torch.log1p({x}.abs())", "torch.sqrt({x}.abs() + 0.1)", "torch.sin({x})",
-    "torch.rsqrt({x} * {x} + 1.0)", "torch.tanh({x})", "torch.sigmoid({x})", "F.relu({x})", "F.leaky_relu({x}, 0.2)",
-    "F.elu({x}, 0.7)", "F.selu({x})", "F.celu({x}, 1.3)", "F.gelu({x})", "F.gelu({x}, approximate='tanh')",
-    "F.silu({x})", "F.mish({x})", "F.hardswish({x})", "F.hardsigmoid({x})", "F.hardtanh({x})",
-    "{x}.clamp(-1.0, 0.8)", "torch.maximum({x}, {p})", "torch.minimum({x}, {p})", "torch.where({x} > {p}, {x}, {p})",
-    "{x}.masked_fill({x} < -0.5, 0.25)", "torch.erf({x})", "F.softplus({x})", "F.softsign({x})", "F.tanhshrink({x})",
-    "F.threshold({x}, 0.1, -0.2)", "torch.square({x})", "torch.lerp({x}, {p}, 0.4)", "torch.addcmul({x}, {p}, {p})",
-    "torch.addcdiv({x}, {p}, {p}.abs() + 1.0, value=0.5)", "{x}.abs() ** 1.5", "{x} ** 3", "torch.expm1({x} * 0.2)",
-    "{x} * torch.ones_like({x}) + torch.full_like({x}, 0.5)", "torch.reciprocal({x}.abs() + 1.0)",
-    "F.logsigmoid({x})", "F.hardshrink({x}, 0.3)", "F.softshrink({x}, 0.3)", "({x} > 0).to({x}.dtype) - {x}",
-    "torch.floor({x} * 3.0)", "{x}.sign() * {p}", "torch.logical_and({x} > 0, {p} > 0) * {x}",
-]  # fmt: skip
+    "{x} + {p}",
+    "{x} * {p}",
+    "{x} - 0.5 * {p}",
+    "torch.add({x}, {p}, alpha=0.3)",
+    "{x} / (1.0 + {x}.abs())",
+    "-{x}",
+    "torch.exp(-{x}.abs())",
+    "torch.log1p({x}.abs())",
+    "torch.sqrt({x}.abs() + 0.1)",
+    "torch.sin({x})",
+    "torch.rsqrt({x} * {x} + 1.0)",
+    "torch.tanh({x})",
+    "torch.sigmoid({x})",
+    "F.relu({x})",
+    "F.leaky_relu({x}, 0.2)",
+    "F.elu({x}, 0.7)",
+    "F.selu({x})",
+    "F.celu({x}, 1.3)",
+    "F.gelu({x})",
+    "F.gelu({x}, approximate='tanh')",
+    "F.silu({x})",
+    "F.mish({x})",
+    "F.hardswish({x})",
+    "F.hardsigmoid({x})",
+    "F.hardtanh({x})",
+    "{x}.clamp(-1.0, 0.8)",
+    "torch.maximum({x}, {p})",
+    "torch.minimum({x}, {p})",
+    "torch.where({x} > {p}, {x}, {p})",
+    "{x}.masked_fill({x} < -0.5, 0.25)",
+    "torch.erf({x})",
+    "F.softplus({x})",
+    "F.softsign({x})",
+    "F.tanhshrink({x})",
+    "F.threshold({x}, 0.1, -0.2)",
+    "torch.square({x})",
+    "torch.lerp({x}, {p}, 0.4)",
+    "torch.addcmul({x}, {p}, {p})",
+    "torch.addcdiv({x}, {p}, {p}.abs() + 1.0, value=0.5)",
+    "{x}.abs() ** 1.5",
+    "{x} ** 3",
+    "torch.expm1({x} * 0.2)",
+    "{x} * torch.ones_like({x}) + torch.full_like({x}, 0.5)",
+    "torch.reciprocal({x}.abs() + 1.0)",
+    "F.logsigmoid({x})",
+    "F.hardshrink({x}, 0.3)",
+    "F.softshrink({x}, 0.3)",
+    "({x} > 0).to({x}.dtype) - {x}",
+    "torch.floor({x} * 3.0)",
+    "{x}.sign() * {p}",
+    "torch.logical_and({x} > 0, {p} > 0) * {x}",
+]
 ROWWISE = [
-    "torch.softmax({x}, dim={d})", "torch.log_softmax({x}, dim={d})", "{x} - {x}.mean(dim={d}, keepdim=True)",
-    "{x} / ({x}.abs().sum(dim={d}, keepdim=True) + 1.0)", "F.layer_norm({x}, {x}.shape[-1:])",
-    "F.rms_norm({x}, {x}.shape[-1:], eps=1e-5)", "{x} * torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-4)",
-    "{x} - {x}.amax(dim={d}, keepdim=True)", "F.normalize({x}, dim={d})", "F.layer_norm({x}, {x}.shape[-2:])",
-    "({x} - {x}.mean({d}, keepdim=True)) / ({x}.std({d}, keepdim=True) + 0.1)", "{x} + {x}.sum()",
-    "{x} + {x}.logsumexp(dim={d}, keepdim=True)", "F.group_norm({x}, 2)", "F.batch_norm({x}, None, None, training=True)",
-]  # fmt: skip
+    "torch.softmax({x}, dim={d})",
+    "torch.log_softmax({x}, dim={d})",
+    "{x} - {x}.mean(dim={d}, keepdim=True)",
+    "{x} / ({x}.abs().sum(dim={d}, keepdim=True) + 1.0)",
+    "F.layer_norm({x}, {x}.shape[-1:])",
+    "F.rms_norm({x}, {x}.shape[-1:], eps=1e-5)",
+    "{x} * torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-4)",
+    "{x} - {x}.amax(dim={d}, keepdim=True)",
+    "F.normalize({x}, dim={d})",
+    "F.layer_norm({x}, {x}.shape[-2:])",
+    "({x} - {x}.mean({d}, keepdim=True)) / ({x}.std({d}, keepdim=True) + 0.1)",
+    "{x} + {x}.sum()",
+    "{x} + {x}.logsumexp(dim={d}, keepdim=True)",
+    "F.group_norm({x}, 2)",
+    "F.batch_norm({x}, None, None, training=True)",
+]
 VIEWS = [
-    "{x}.transpose(0, 1)", "{x}.flatten()[: {x}.numel()].reshape({x}.shape)", "{x}[..., 1:]", "{x}.unsqueeze(0).squeeze(0)",
-    "{x}.reshape(-1, {x}.shape[-1]).reshape({x}.shape)", "{x}.contiguous()", "{x}[:, ::2]", "F.dropout({x}, 0.5, False)",
-    "{x}.expand(2, *{x}.shape).sum(0)", "torch.flip({x}, [-1])", "{x}.clone().detach()",
-]  # fmt: skip
+    "{x}.transpose(0, 1)",
+    "{x}.flatten()[: {x}.numel()].reshape({x}.shape)",
+    "{x}[..., 1:]",
+    "{x}.unsqueeze(0).squeeze(0)",
+    "{x}.reshape(-1, {x}.shape[-1]).reshape({x}.shape)",
+    "{x}.contiguous()",
+    "{x}[:, ::2]",
+    "F.dropout({x}, 0.5, False)",
+    "{x}.expand(2, *{x}.shape).sum(0)",
+    "torch.flip({x}, [-1])",
+    "{x}.clone().detach()",
+]
 ENDINGS = [
-    "{x}", "{x}.sum(dim={d})", "{x}.mean()", "{x}.amax(dim={d})", "{x}.max(dim={d})[0]", "{x}.var(dim={d})",
-    "{x}.argmax(dim={d})", "{x}.logsumexp({d})", "torch.linalg.vector_norm({x}, dim={d})", "({x} > 0).any(dim={d})",
-    "{x}.half()", "{x}.to(torch.bfloat16).float()", "{x}.double() * 2.0", "torch.count_nonzero({x} > 0.1, dim={d})",
-    "{x}.amin(dim=0, keepdim=True)", "{x}.prod(dim={d}).tanh()", "F.mse_loss({x}, {x} * 0.5)", "{x}.min()",
-]  # fmt: skip
+    "{x}",
+    "{x}.sum(dim={d})",
+    "{x}.mean()",
+    "{x}.amax(dim={d})",
+    "{x}.max(dim={d})[0]",
+    "{x}.var(dim={d})",
+    "{x}.argmax(dim={d})",
+    "{x}.logsumexp({d})",
+    "torch.linalg.vector_norm({x}, dim={d})",
+    "({x} > 0).any(dim={d})",
+    "{x}.half()",
+    "{x}.to(torch.bfloat16).float()",
+    "{x}.double() * 2.0",
+    "torch.count_nonzero({x} > 0.1, dim={d})",
+    "{x}.amin(dim=0, keepdim=True)",
+    "{x}.prod(dim={d}).tanh()",
+    "F.mse_loss({x}, {x} * 0.5)",
+    "{x}.min()",
+]
 
 
 def chain(seed: int) -> str:
@@ -71,7 +141,7 @@ def chain(seed: int) -> str:
     outputs = [ending] + ([draw.choice(values[1:])] if draw.random() < 0.3 else [])
     lines.append(f"        return {', '.join(outputs)}")
     body = "\n".join(lines)
-    return f'''import torch
+    return f"""import torch
 import torch.nn.functional as F
 from torch import nn
 
@@ -87,4 +157,4 @@ class Model(nn.Module):
 
 def get_inputs():
     return [torch.randn({sizes}).to(torch.{dtype})]
-'''
+"""

@@ -11,10 +11,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import torch  # noqa: E402
-from candidate_harness import NotCovered, check, graph_of, open_task, optimise  # noqa: E402
-from chains import chain  # noqa: E402
-from heddle_oracle.errors import OracleError  # noqa: E402
+import torch
+from candidate_harness import NotCovered, check, graph_of, open_task, optimise
+from chains import chain
+from heddle_oracle.errors import OracleError
 
 CHAINS = 100
 #: Chains whose text is no valid model (a shape that does not broadcast) are drawn again.

@@ -9,9 +9,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import torch  # noqa: E402
-from candidate_harness import ROOT, NotCovered, check, graph_of, open_task, optimise  # noqa: E402
-from heddle_oracle.errors import OracleError  # noqa: E402
+import torch
+from candidate_harness import ROOT, NotCovered, check, graph_of, open_task, optimise
+from heddle_oracle.errors import OracleError
 
 #: Tasks whose matrix products, convolutions and recurrences the first optimiser leaves alone.
 UNCOVERED = {"conv_block": "conv2d", "mlp_block": "linear", "gated_recurrence": "stack"}
@@ -29,6 +29,7 @@ def renamed(source: str) -> str:
 
 def reshaped(source: str) -> str:
     """Smaller, odder sizes: the leading sizes of inputs become 3, the last even one stays."""
+
     def smaller(match: re.Match[str]) -> str:
         sizes = match.group(2).split(",")
         if len(sizes) > 1 and len(sizes[0].strip()) > 1:
@@ -43,7 +44,9 @@ def reshaped(source: str) -> str:
 
 def retyped(source: str) -> str:
     """Model and float inputs in bfloat16."""
-    return source.replace("class Model(nn.Module)", "class Inner(nn.Module)") + '''
+    return (
+        source.replace("class Model(nn.Module)", "class Inner(nn.Module)")
+        + """
 
 
 class Model(Inner):
@@ -60,7 +63,8 @@ def get_inputs():
         x.to(torch.bfloat16) if isinstance(x, torch.Tensor) and x.is_floating_point() else x
         for x in _inputs()
     ]
-'''
+"""
+    )
 
 
 def main() -> int:
