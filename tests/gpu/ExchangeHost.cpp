@@ -156,6 +156,7 @@ public:
             SpawnRequest request;
             request.policy = policyFor(options, options.package, options.library, scratch);
             request.policy.role = Role::Oracle;
+            request.policy.processes = 512; // PyTorch starts a thread for each core, in more than one pool
             request.policy.environment.push_back(entry);
             for (const fs::path &folder : pythonFolders(options.python))
                 request.policy.readOnly.push_back(folder);
@@ -175,6 +176,7 @@ public:
     }
     OracleProcess(const OracleProcess &) = delete;
     OracleProcess &operator=(const OracleProcess &) = delete;
+
     pid_t pid() const { return m_child ? m_child->pid() : m_plain->pid(); }
     FrameChannel &channel() { return m_channel; }
 
@@ -296,7 +298,7 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
         open["library"] = options.library;
     auto reply = oracle->channel().call("open", std::move(open), {}, patient);
     if (!reply)
-        return reply.error().wrapped("the oracle did not start; this user must be able to run its Python", options.python);
+        return reply.error().wrapped("the oracle made no exchange buffers", options.python);
     Reply opened = std::move(reply).value();
     answer["oracle"] = opened.result;
     const Json &made = memberOr(opened.result, "buffers");

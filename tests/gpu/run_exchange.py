@@ -38,7 +38,7 @@ def run(argv: list[str], extra: dict[str, str] | None = None) -> dict[str, Any]:
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"ok": False, "failed": f"{type(error).__name__}: {error}"}
     try:
-        answer = json.loads(done.stdout)
+        answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         answer = {"ok": False, "failed": "no JSON came", "stdout": done.stdout[-2000:]}
     answer["exit_code"] = done.returncode
@@ -92,23 +92,26 @@ def main() -> int:
         "runs": {},
     }
     runs: dict[str, dict[str, Any]] = report["runs"]
-    runs["own_rung"] = run(exchange)
-    runs["landlock"] = run(exchange, {"HEDDLE_SANDBOX": "landlock"})
+
+    def record(name: str, argv: list[str], extra: dict[str, str] | None = None) -> None:
+        """Runs and writes at once: what was seen must outlive a limit on the whole."""
+        runs[name] = run(argv, extra)
+        output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+    landlock = {"HEDDLE_SANDBOX": "landlock"}
+    record("own_rung", exchange)
+    if not runs["own_rung"].get("ok"):
+        # Which part it is: the inner walls, or something that a machine without a GPU shows too.
+        record("own_rung_outer_walls", [*exchange, "--outer-walls-only"])
+        record("own_rung_fake_driver", [*exchange, *fake])
+    record("landlock", exchange, landlock)
     # As in real work: the oracle in a sandbox of its own. It must be told where the driver lies.
     driver = runs["own_rung"].get("oracle", {}).get("environment", {}).get("driver", "")
     known = [] if "--rehearse" in options or not driver else ["--library", driver]
-    runs["confined_oracle"] = run([*exchange, *known, "--confined-oracle"])
+    record("confined_oracle", [*exchange, *known, "--confined-oracle"])
     if os.geteuid() == 0 and shutil.which("setpriv"):
         ordinary = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *exchange]
-        runs["ordinary_user"] = run(ordinary, {"HOME": "/nonexistent"})
-    if not runs["own_rung"].get("ok"):
-        # Which part it is: the inner walls, or something that a machine without a GPU would show too.
-        runs["own_rung_outer_walls"] = run([*exchange, "--outer-walls-only"])
-        runs["landlock_outer_walls"] = run(
-            [*exchange, "--outer-walls-only"], {"HEDDLE_SANDBOX": "landlock"}
-        )
-        runs["own_rung_fake_driver"] = run([*exchange, *fake])
-    output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        record("ordinary_user", ordinary, {"HOME": "/nonexistent"})
     for name, one in runs.items():
         rung = one.get("rung", {}).get("rung", "?")
         verdict = one.get("verdict") or one.get("error") or one.get("failed")
