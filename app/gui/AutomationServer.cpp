@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/AutomationServer.h"
+
+#include "app/gui/AccessibleTree.h"
+#include "app/gui/MainWindow.h"
+#include "app/gui/WorkspaceController.h"
+#include "widgets/common/Text.h"
+
+#include <QImage>
+#include <QLocalSocket>
+#include <QPainter>
+
+using namespace Qt::StringLiterals;
+
+namespace heddle {
+
+namespace {
+
+constexpr qint64 longestLine = 8 << 20;
+constexpr double largestScale = 4.0;
+
+} // namespace
+
+AutomationServer::AutomationServer(MainWindow *window, QObject *parent)
+    : QObject(parent)
+    , m_window(window)
+{
+    m_server.setSocketOptions(QLocalServer::UserAccessOption);
+    connect(&m_server, &QLocalServer::newConnection, this, [this] {
+        while (QLocalSocket *client = m_server.nextPendingConnection()) {
+            connect(client, &QLocalSocket::readyRead, this, [this, client] { read(client); });
+            connect(client, &QLocalSocket::disconnected, client, &QObject::deleteLater);
+        }
+    });
+}
+
+Result<void> AutomationServer::listen(const QString &socket)
+{
+    QLocalServer::removeServer(socket);
+    if (!m_server.listen(socket))
+        return Error(Code::Io, "cannot make the automation socket: " + toUtf8(m_server.errorString()), toUtf8(socket));
+    return {};
+}
+
+void AutomationServer::read(QLocalSocket *client)
+{
+    if (client->bytesAvailable() > longestLine && !client->canReadLine()) {
+        client->abort();
+        return;
+    }
+    while (client->canReadLine()) {
+        const QByteArray line = client->readLine(longestLine);
+        Json answer{{"ok", false}};
+        const Result<Json> command = parseJson({line.constData(), static_cast<std::size_t>(line.size())}, "automation");
+        if (command) {
+            answer["id"] = memberOr(*command, "id");
+            Result<Json> result = perform(*command);
+            answer["ok"] = result.has_value();
+            answer[result ? "result" : "error"] = result ? *result : toJson(result.error());
+        } else {
+            answer["error"] = toJson(command.error());
+        }
+        const std::string text = compactText(answer) + '\n';
+        client->write(text.data(), static_cast<qint64>(text.size()));
+    }
+}
+
+Result<Json> AutomationServer::perform(const Json &command)
+{
+    const std::string what = stringOr(command, "do");
+    const QString name = toText(stringOr(command, "name"));
+    if (what == "tree")
+        return accessibleTree::describe(m_window);
+    if (what == "texts") {
+        Json lines = Json::array();
+        for (const QString &text : accessibleTree::texts(m_window))
+            lines.push_back(toUtf8(text));
+        return lines;
+    }
+    if (what == "press") {
+        HEDDLE_CHECK_OK(accessibleTree::press(m_window, name, toText(stringOr(command, "role"))));
+        return Json::object();
+    }
+    if (what == "set_text") {
+        HEDDLE_CHECK_OK(accessibleTree::setText(m_window, name, toText(stringOr(command, "text"))));
+        return Json::object();
+    }
+    if (what == "open") {
+        m_window->openPath(toText(stringOr(command, "path")));
+        return Json::object();
+    }
+    if (what == "events") {
+        Json list = Json::array();
+        if (const WorkspaceController *controller = m_window->controller(); controller != nullptr) {
+            for (const Event &event : controller->mirror().events()) {
+                if (event.id > integerOr(command, "after", 0))
+                    list.push_back({{"id", event.id}, {"session", event.session}, {"type", event.type},
+                                    {"actor", event.actor}, {"data", event.data}});
+            }
+        }
+        return list;
+    }
+    if (what == "grab")
+        return grab(command);
+    if (what == "resize") {
+        m_window->resize(static_cast<int>(integerOr(command, "width", 1440)),
+                         static_cast<int>(integerOr(command, "height", 900)));
+        return Json::object();
+    }
+    if (what == "quit") {
+        m_window->close();
+        return Json::object();
+    }
+    return Error(Code::InvalidInput, "no such automation command", what,
+                 "use tree, texts, press, set_text, open, events, grab, resize or quit");
+}
+
+Result<Json> AutomationServer::grab(const Json &command)
+{
+    const QString file = toText(stringOr(command, "file"));
+    const double scale = std::clamp(numberOr(command, "scale", 1.0), 1.0, largestScale);
+    QImage image(m_window->size() * scale, QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
+    image.fill(m_window->palette().color(QPalette::Window));
+    QPainter painter(&image);
+    m_window->render(&painter);
+    painter.end();
+    if (!image.save(file, "PNG"))
+        return Error(Code::Io, "cannot write the picture", toUtf8(file));
+    return Json{{"file", toUtf8(file)}, {"width", image.width()}, {"height", image.height()}};
+}
+
+} // namespace heddle

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The part of MainWindow that opens workspaces and shows what their stores hold.
+#include "app/gui/DocumentArea.h"
+#include "app/gui/MainWindow.h"
+#include "app/gui/UserFiles.h"
+#include "app/gui/WindowActions.h"
+#include "app/gui/WorkDocks.h"
+#include "widgets/chat/TranscriptView.h"
+#include "widgets/common/Banner.h"
+#include "widgets/common/Report.h"
+#include "widgets/common/Text.h"
+#include "widgets/editor/EditorDocument.h"
+#include "widgets/evidence/EvidenceView.h"
+#include "widgets/plan/PlanView.h"
+#include "widgets/results/LogView.h"
+#include "widgets/results/ProblemsView.h"
+#include "widgets/results/ResultsView.h"
+#include "widgets/review/ProposalDocument.h"
+#include "widgets/tasks/ProposalList.h"
+#include "widgets/tasks/TaskTree.h"
+#include "widgets/welcome/WelcomePage.h"
+
+#include <QCoreApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFileSystemWatcher>
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QSettings>
+#include <QStackedWidget>
+
+using namespace Qt::StringLiterals;
+
+namespace heddle {
+
+namespace fs = std::filesystem;
+
+void MainWindow::openPath(const QString &path)
+{
+    const QFileInfo info(path);
+    if (!info.exists()) {
+        showError(Error(Code::NotFound, "there is no such file or folder", toUtf8(path)));
+        return;
+    }
+    if (m_controller != nullptr) {
+        // One process and window for each workspace.
+        QProcess::startDetached(QCoreApplication::applicationFilePath(), {info.absoluteFilePath()});
+        return;
+    }
+    const fs::path absolute = toPath(info.canonicalFilePath());
+    if (info.isDir())
+        openWorkspace(absolute, std::nullopt);
+    else
+        openWorkspace(absolute.parent_path(), absolute);
+}
+
+void MainWindow::openSample(const QString &path)
+{
+    using Copy = Result<fs::path>;
+    m_jobs.run<Copy>(
+        Lane::io(), JobKind::Quiet, {}, this,
+        [path](const CancelToken &, const ProgressSink &) -> Copy {
+            HEDDLE_TRY(const fs::path copy, userFiles::sampleCopy(toPath(path)));
+            // It came with the program, so it needs no more trust than the program.
+            HEDDLE_CHECK_OK(userFiles::trust(copy.parent_path()));
+            return copy;
+        },
+        [this](Copy copy) {
+            if (copy)
+                openPath(pathText(*copy));
+            else
+                showError(copy.error());
+        });
+}
+
+void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::path> &loneFile)
+{
+    m_loneFile = loneFile;
+    m_controller = std::make_unique<WorkspaceController>(m_jobs, m_setup.environment, m_setup.factory, folder,
+                                                         m_setup.target, nullptr);
+    connectController();
+    setWindowTitle(tr("%1 — Heddle").arg(pathText(loneFile ? loneFile->filename() : folder.filename())));
+    m_centre->setCurrentWidget(m_documents);
+    m_docks->showAll(true);
+    const QSettings layout(pathText(stateFolder() / "window.ini"), QSettings::IniFormat);
+    if (!restoreState(layout.value(u"docks"_s).toByteArray(), 1))
+        m_docks->arrange();
+    m_documents->setJournal(userFiles::journalFolder(folder));
+    m_controller->start();
+    m_folderWatcher->addPath(pathText(folder));
+    rescanTasks();
+    if (loneFile)
+        m_documents->openFile(pathText(*loneFile));
+    askTrust();
+    refreshActions();
+    m_jobs.run<Result<void>>(
+        Lane::io(), JobKind::Quiet, {}, this,
+        [path = loneFile ? *loneFile : folder](const CancelToken &, const ProgressSink &) {
+            return userFiles::addRecent(path);
+        },
+        [this](Result<void> result) {
+            if (!result)
+                showError(result.error());
+        });
+}
+
+void MainWindow::askTrust()
+{
+    m_trustBanner->setVisible(false);
+    if (m_controller->isTrusted())
+        return;
+    m_trustBanner->clearButtons();
+    m_trustBanner->showMessage(BannerKind::Warning,
+                               tr("Nothing in this folder runs until you trust it: task files are programs."),
+                               tr("You can read and edit. Trust it if you know where these files come from."));
+    QPushButton *trust = m_trustBanner->addButton(tr("Trust this folder"));
+    connect(trust, &QPushButton::clicked, m_controller.get(), &WorkspaceController::trust);
+}
+
+void MainWindow::rescanTasks()
+{
+    using Tasks = Result<std::vector<TaskFile>>;
+    m_jobs.run<Tasks>(
+        Lane::io(), JobKind::Quiet, {}, this,
+        [folder = m_controller->workspace(), lone = m_loneFile](const CancelToken &cancel,
+                                                                const ProgressSink &) -> Tasks {
+            if (lone)
+                return std::vector<TaskFile>{loneTask(folder, *lone)};
+            return scanTasks(folder, cancel);
+        },
+        [this](Tasks tasks) {
+            if (!tasks) {
+                showError(tasks.error());
+                return;
+            }
+            m_docks->tasks()->setTasks(*tasks);
+            for (const TaskFile &task : *tasks) {
+                m_folderWatcher->addPath(pathText(m_controller->absolute(task.path).parent_path()));
+                const std::string best = m_controller->mirror().bestCandidate(task.path);
+                if (!best.empty()) {
+                    const Json report = m_controller->mirror().reports().value(toText(best));
+                    m_docks->tasks()->setBadge(toText(task.path),
+                                               {Status::Passed, Report::speedupTexts(report).join(u", "_s)});
+                }
+            }
+            if (currentTask().isEmpty() && !tasks->empty())
+                m_docks->tasks()->selectTask(toText(tasks->front().path));
+            showTask(currentTask());
+        },
+        "scan");
+}
+
+void MainWindow::connectViews()
+{
+    connect(m_welcome, &WelcomePage::openFileRequested, m_actions->openFile, &QAction::trigger);
+    connect(m_welcome, &WelcomePage::openFolderRequested, m_actions->openFolder, &QAction::trigger);
+    connect(m_welcome, &WelcomePage::checkUpRequested, this, &MainWindow::runCheckUp);
+    connect(m_welcome, &WelcomePage::pathChosen, this, [this](const QString &path) {
+        const bool isSample = path.startsWith(pathText(m_setup.environment.resources));
+        isSample ? openSample(path) : openPath(path);
+    });
+    connect(m_docks->tasks(), &TaskTree::fileActivated, this, [this](const QString &path) {
+        m_documents->openFile(pathText(m_controller->absolute(toUtf8(path))));
+    });
+    connect(m_docks->tasks(), &TaskTree::taskSelected, this, &MainWindow::showTask);
+    connect(m_docks->proposals(), &ProposalList::proposalActivated, this, [this](const QString &id) {
+        m_documents->openProposal(id);
+        m_controller->loadProposal(toUtf8(id));
+    });
+    connect(m_docks->proposals(), &ProposalList::countChanged, m_docks, &WorkDocks::showProposalCount);
+    connect(m_docks->transcript(), &TranscriptView::eventActivated, this, &MainWindow::showMeasurement);
+    connect(m_docks->results(), &ResultsView::eventActivated, this, &MainWindow::showMeasurement);
+    connect(m_docks->problems(), &ProblemsView::placeActivated, this,
+            [this](const QString &file, int line, int column) {
+                const fs::path folder = m_controller->headFolder(toUtf8(currentTask()));
+                m_documents->openFile(pathText(folder / toUtf8(file)), line, column);
+            });
+    connect(m_documents, &DocumentArea::failed, this, &MainWindow::showError);
+    connect(m_documents, &DocumentArea::proposalOpened, this, &MainWindow::connectProposal);
+    connect(m_documents, &QTabWidget::currentChanged, this, &MainWindow::refreshActions);
+    connect(m_documents, &DocumentArea::currentPlaceChanged, this, [this](int line, int column) {
+        m_place->setText(tr("Line %1, column %2").arg(line).arg(column));
+    });
+    connect(m_folderWatcher, &QFileSystemWatcher::directoryChanged, this, &MainWindow::rescanTasks);
+}
+
+void MainWindow::connectController()
+{
+    connect(m_controller.get(), &WorkspaceController::failed, this, &MainWindow::showError);
+    connect(m_controller.get(), &WorkspaceController::newsArrived, this, &MainWindow::applyNews);
+    connect(m_controller.get(), &WorkspaceController::actionDone, this, &MainWindow::actionDone);
+    connect(m_controller.get(), &WorkspaceController::trustChanged, this, [this] {
+        m_trustBanner->hide();
+        refreshActions();
+    });
+    connect(m_controller.get(), &WorkspaceController::proposalLoaded, this, [this](const ProposalTrees &trees) {
+        ProposalDocument *document = m_documents->findProposal(toText(trees.proposal));
+        if (document == nullptr)
+            return;
+        ProposalInfo info = document->proposal();
+        info.id = toText(trees.proposal);
+        info.base = trees.base;
+        info.proposed = trees.proposed;
+        document->setProposal(info);
+        refreshProposal(document);
+    });
+    connect(m_controller.get(), &WorkspaceController::filesLanded, m_documents, &DocumentArea::landFiles);
+}
+
+void MainWindow::runCheckUp()
+{
+    m_welcome->setCheckUpRunning(true);
+    m_jobs.run<Result<Json>>(
+        Lane::device(m_setup.target), JobKind::Shown, tr("Check-up"), this,
+        [setup = m_setup](const CancelToken &cancel, const ProgressSink &progress) -> Result<Json> {
+            // A check-up belongs to no workspace, so it has a folder of its own.
+            const fs::path folder = stateFolder() / "check-up";
+            HEDDLE_CHECK_OK(makeFolder(folder));
+            HEDDLE_TRY(const auto workbench, setup.factory(setup.environment, folder, setup.target));
+            return workbench->doctor(cancel, progress);
+        },
+        [this](Result<Json> result) {
+            m_welcome->setCheckUpRunning(false);
+            if (result)
+                m_welcome->setCheckUp(memberOr(*result, "rows"));
+            else
+                showError(result.error());
+        });
+}
+
+void MainWindow::applyNews(const std::vector<Event> &events)
+{
+    m_docks->log()->appendEvents(events);
+    const EventMirror &mirror = m_controller->mirror();
+    const std::string task = toUtf8(m_shownTask);
+    std::vector<Event> shown;
+    bool hasMeasured = false;
+    for (const Event &event : events) {
+        if (event.type == "judged") {
+            const Json &report = memberOr(event.data, "report");
+            const std::string verdict = Report::verdictClass(report);
+            const QString speedup = Report::speedupText(report, "compile");
+            const QString words = StatusMark::verdictName(verdict);
+            m_docks->tasks()->setBadge(toText(mirror.taskOfSession(event.session)),
+                                       {StatusMark::ofVerdict(verdict),
+                                        speedup.isEmpty() ? words : tr("%1, %2").arg(words, speedup)});
+        }
+        if (event.session.empty() || mirror.taskOfSession(event.session) != task)
+            continue;
+        shown.push_back(event);
+        hasMeasured = hasMeasured || event.type == "judged" || event.type == "baseline_measured";
+        if (event.type == "plan_written")
+            m_docks->plan()->setItems(memberOr(event.data, "items"));
+        else if (event.type == "plan_item_changed")
+            m_docks->plan()->changeItem(stringOr(event.data, "id"), stringOr(event.data, "state"),
+                                        stringOr(event.data, "note"));
+        const bool isBuild = event.type == "compiled" || event.type == "judged";
+        const Json &source = event.type == "judged" ? memberOr(event.data, "report") : event.data;
+        if (isBuild && source.contains("diagnostics")) {
+            const auto diagnostics = diagnosticsFromJson(memberOr(source, "diagnostics"));
+            m_docks->problems()->setDiagnostics(diagnostics);
+            m_docks->showProblemCount(m_docks->problems()->errorCount());
+            m_documents->setDiagnostics(pathText(m_controller->headFolder(task)), diagnostics);
+        }
+    }
+    m_docks->transcript()->appendEvents(shown);
+    if (hasMeasured)
+        m_docks->results()->setEvents(mirror.eventsOfTask(task));
+    showProposals();
+    refreshActions();
+}
+
+void MainWindow::showTask(const QString &taskPath)
+{
+    if (m_controller == nullptr || taskPath == m_shownTask)
+        return;
+    m_shownTask = taskPath;
+    const std::vector<Event> events = m_controller->mirror().eventsOfTask(toUtf8(taskPath));
+    m_docks->transcript()->clearEvents();
+    m_docks->transcript()->appendEvents(events);
+    m_docks->results()->setEvents(events);
+    m_docks->plan()->clearPlan();
+    m_docks->problems()->setDiagnostics({});
+    m_docks->showProblemCount(0);
+    for (const Event &event : events) {
+        if (event.type == "plan_written")
+            m_docks->plan()->setItems(memberOr(event.data, "items"));
+        else if (event.type == "plan_item_changed")
+            m_docks->plan()->changeItem(stringOr(event.data, "id"), stringOr(event.data, "state"),
+                                        stringOr(event.data, "note"));
+    }
+    refreshActions();
+}
+
+void MainWindow::showProposals()
+{
+    const EventMirror &mirror = m_controller->mirror();
+    m_docks->proposals()->setProposals(mirror.proposals(), mirror.reports());
+    for (int tab = 0; tab < m_documents->count(); ++tab) {
+        if (auto *document = qobject_cast<ProposalDocument *>(m_documents->widget(tab)); document != nullptr)
+            refreshProposal(document);
+    }
+}
+
+void MainWindow::refreshProposal(ProposalDocument *document)
+{
+    const auto row = m_controller->mirror().proposal(toUtf8(document->objectName()));
+    if (!row || document->proposal().id.isEmpty())
+        return;
+    ProposalInfo info = document->proposal();
+    info.session = toText(row->session);
+    info.taskPath = toText(row->taskPath);
+    info.candidate = toText(row->candidate);
+    info.policy = toText(row->policy);
+    info.summary = toText(row->summary);
+    info.state = toText(row->state);
+    info.report = m_controller->mirror().reports().value(info.candidate);
+    document->setProposal(info);
+    const int tab = m_documents->indexOf(document);
+    m_documents->setTabText(tab, tr("Proposal: %1").arg(info.taskPath.section(u'/', -1)));
+    m_documents->setTabToolTip(tab, info.summary);
+}
+
+} // namespace heddle

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/gui/EventMirror.h"
+#include "app/gui/JobBridge.h"
+#include "core/workbench/Workbench.h"
+#include "widgets/tasks/TaskScan.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <functional>
+#include <memory>
+
+namespace heddle {
+
+/// How the window gets at the core; a test gives one that makes a fake.
+using WorkbenchFactory = std::function<Result<std::unique_ptr<Workbench>>(
+    const Environment &environment, const std::filesystem::path &workspace, const std::string &target)>;
+
+/// A task with the text that is on screen, if that is not what the disk has.
+struct TaskInput {
+    std::string path;                    ///< relative to the workspace
+    std::optional<std::string> source;   ///< unsaved text
+};
+
+/// Trees that a proposal's diff is made of.
+struct ProposalTrees {
+    std::string proposal;
+    FileTree base;
+    FileTree proposed;
+};
+
+/// One open workspace: follows its store, runs what the person asks for as jobs, and says what came of it.
+/// Never blocks; nothing of the workspace runs before setTrusted(). GUI thread; owned by the window.
+class WorkspaceController : public QObject {
+    Q_OBJECT
+
+public:
+    /// How often the store is looked at.
+    static constexpr int followInterval = 100;
+
+    WorkspaceController(JobBridge &jobs, Environment environment, WorkbenchFactory factory,
+                        std::filesystem::path workspace, std::string target, QObject *parent);
+    ~WorkspaceController() override;
+
+    const std::filesystem::path &workspace() const { return m_workspace; }
+    const std::string &target() const { return m_target; }
+    std::filesystem::path absolute(const std::string &relative) const { return m_workspace / relative; }
+    std::filesystem::path headFolder(const std::string &taskPath) const;
+    const EventMirror &mirror() const { return m_mirror; }
+    JobBridge &jobs() { return m_jobs; }
+
+    bool isTrusted() const { return m_isTrusted; }
+    /// Remembers the trust for this user and tells the store.
+    void trust();
+
+    void start();
+    void lint(const TaskInput &task);
+    void baseline(const TaskInput &task);
+    void optimize(const TaskInput &task);
+    void judge(const TaskInput &task, const FileTree &files);
+    void exportCandidate(const TaskInput &task, const std::string &candidate, const std::filesystem::path &folder);
+    /// `openBuffers`: text on screen by path below the head folder.
+    void accept(const std::string &proposal, const Selection &selection, const FileTree &openBuffers);
+    void reject(const std::string &proposal, const std::string &reason, const std::string &comment);
+    void undo(std::int64_t decision, const FileTree &openBuffers);
+    void comment(const std::string &proposal, const std::string &file, int line, int hunk, const std::string &text);
+    void loadProposal(const std::string &proposal);
+    void cancelAll();
+
+signals:
+    void newsArrived(const std::vector<heddle::Event> &events);
+    void trustChanged();
+    void failed(const heddle::Error &error);
+    /// A person's action ended well; `report` is what it returned.
+    void actionDone(const QString &action, const heddle::Json &report);
+    void proposalLoaded(const heddle::ProposalTrees &trees);
+    /// Files of the head folder as a decision left them.
+    void filesLanded(const QString &folder, const heddle::FileTree &files);
+
+private:
+    struct Following;
+    using SessionOperation = std::function<Result<Json>(Workbench &, const std::string &session, const CancelToken &,
+                                                        const ProgressSink &)>;
+    using Operation = std::function<Result<Json>(Workbench &, const CancelToken &, const ProgressSink &)>;
+
+    void poll();
+    void runOperation(const QString &action, const QString &name, const Lane &lane, Operation operation);
+    void operationDone(const QString &action, Result<Json> result);
+    /// A session on the task that lives as long as the operation, ended with how it went.
+    void runInSession(const QString &action, const QString &name, const TaskInput &task, const std::string &policy,
+                      SessionOperation operation);
+    void judgeLanded(const Json &result);
+
+    JobBridge &m_jobs;
+    Environment m_environment;
+    WorkbenchFactory m_factory;
+    std::filesystem::path m_workspace;
+    std::string m_target;
+    EventMirror m_mirror;
+    QTimer m_timer;
+    std::shared_ptr<Following> m_following;
+    bool m_isPolling = false;
+    bool m_isTrusted = false;
+    bool m_hasFollowFailed = false;
+    std::string m_landedTask;
+};
+
+} // namespace heddle

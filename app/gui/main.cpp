@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/AutomationServer.h"
+#include "app/gui/InstanceLock.h"
+#include "app/gui/MainWindow.h"
+#include "widgets/common/Text.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QDir>
+#include <QFileInfo>
+#include <QTextStream>
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+/// What the parser's texts are translated under.
+class Words {
+    Q_DECLARE_TR_FUNCTIONS(heddle::Main)
+};
+
+int fail(const heddle::Error &error)
+{
+    QTextStream(stderr) << heddle::toText(error.text()) << '\n';
+    return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(u"heddle"_s);
+    QApplication::setApplicationDisplayName(u"Heddle"_s);
+    QApplication::setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
+    QApplication::setDesktopFileName(u"org.heddle.Heddle"_s);
+
+    QCommandLineParser parser;
+    parser.setApplicationDescription(Words::tr("Optimise the operators of a PyTorch model."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    const QCommandLineOption newWorkspace(u"new-workspace"_s, Words::tr("Make the folder if it does not exist yet."));
+    const QCommandLineOption target(u"target"_s, Words::tr("Where things run: cpu, or ssh://HOST/cpu."), u"target"_s,
+                                    u"cpu"_s);
+    const QCommandLineOption automation(u"automation"_s,
+                                        Words::tr("Let a script drive this window through a socket of that path."),
+                                        u"socket"_s);
+    const QCommandLineOption unsandboxed(u"unsandboxed"_s,
+                                         Words::tr("Allow runs where no sandbox can be had; each verdict says so."));
+    parser.addOptions({newWorkspace, target, automation, unsandboxed});
+    parser.addPositionalArgument(u"path"_s, Words::tr("A folder of tasks, or one task file."), u"[path]"_s);
+    parser.process(application);
+
+    const QString path = parser.positionalArguments().value(0);
+    if (parser.isSet(newWorkspace)) {
+        if (path.isEmpty())
+            return fail(heddle::Error(heddle::Code::InvalidInput, "--new-workspace needs a folder"));
+        if (const auto made = heddle::makeFolder(heddle::toPath(path)); !made)
+            return fail(made.error());
+    }
+    heddle::WindowSetup setup{heddle::Environment::fromProgram(), &heddle::Workbench::create,
+                              heddle::toUtf8(parser.value(target)), QApplication::palette()};
+    setup.environment.unsandboxed = parser.isSet(unsandboxed);
+
+    const QFileInfo info(path);
+    const QString workspace = info.isDir() ? info.canonicalFilePath() : info.canonicalPath();
+    heddle::InstanceLock lock(heddle::toPath(info.isDir() ? workspace : info.canonicalFilePath()));
+    if (!path.isEmpty() && info.exists() && lock.raiseOther())
+        return 0;
+
+    heddle::MainWindow window(std::move(setup));
+    window.show();
+    if (!path.isEmpty()) {
+        lock.listen();
+        QObject::connect(&lock, &heddle::InstanceLock::raiseRequested, &window,
+                         &heddle::MainWindow::comeToFront);
+        window.openPath(path);
+    }
+    heddle::AutomationServer server(&window, nullptr);
+    if (parser.isSet(automation)) {
+        if (const auto listening = server.listen(parser.value(automation)); !listening)
+            return fail(listening.error());
+    }
+    return QApplication::exec();
+}

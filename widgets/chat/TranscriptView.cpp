@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/chat/TranscriptView.h"
+
+#include "widgets/common/Theme.h"
+
+#include <QEvent>
+#include <QScrollBar>
+#include <QTextCursor>
+#include <QUrl>
+
+using namespace Qt::StringLiterals;
+
+namespace heddle {
+
+namespace {
+
+/// A session of hundreds of thousands of events keeps its newest part on screen; the log has them all.
+constexpr std::size_t mostLines = 5000;
+
+QTextCharFormat formatOf(const Fragment &fragment, const Theme &theme)
+{
+    QTextCharFormat format;
+    format.setForeground(fragment.kind == Fragment::Kind::Muted ? theme.mutedText : theme.text);
+    if (fragment.kind == Fragment::Kind::Strong)
+        format.setFontWeight(QFont::DemiBold);
+    if (fragment.kind == Fragment::Kind::Link) {
+        format.setForeground(theme.accent);
+        format.setFontUnderline(true);
+        format.setAnchor(true);
+        format.setAnchorHref(u"event:%1"_s.arg(fragment.event));
+    }
+    return format;
+}
+
+} // namespace
+
+TranscriptView::TranscriptView(QWidget *parent)
+    : QTextBrowser(parent)
+{
+    setAccessibleName(tr("Transcript"));
+    setFrameShape(QFrame::NoFrame);
+    setOpenLinks(false);
+    setUndoRedoEnabled(false);
+    setPlaceholderText(tr("What the optimiser does and finds appears here."));
+    setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::LinksAccessibleByKeyboard
+                            | Qt::TextSelectableByKeyboard);
+    document()->setDocumentMargin(fontMetrics().height() * 0.6);
+    connect(this, &QTextBrowser::anchorClicked, this, [this](const QUrl &url) {
+        bool isNumber = false;
+        const qlonglong event = url.path().toLongLong(&isNumber);
+        if (isNumber)
+            emit eventActivated(event);
+    });
+}
+
+void TranscriptView::clearEvents()
+{
+    m_lines.clear();
+    clear();
+}
+
+void TranscriptView::appendEvents(const std::vector<Event> &events)
+{
+    const QScrollBar *bar = verticalScrollBar();
+    const bool isAtEnd = bar->value() >= bar->maximum() - fontMetrics().height();
+    for (const Event &event : events) {
+        Line line{EventText::timeOfDay(event), EventText::actorName(event.actor), EventText::fragments(event)};
+        if (line.fragments.empty())
+            continue;
+        const bool isSameActor = !m_lines.empty() && m_lines.back().actor == line.actor;
+        m_lines.push_back(std::move(line));
+        insertLine(m_lines.back(), isSameActor);
+    }
+    if (m_lines.size() > mostLines) {
+        m_lines.erase(m_lines.begin(), m_lines.end() - static_cast<std::ptrdiff_t>(mostLines / 2));
+        render();
+    }
+    if (isAtEnd)
+        verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
+void TranscriptView::insertLine(const Line &line, bool isSameActor)
+{
+    const Theme &theme = Theme::of(palette());
+    QTextCursor cursor(document());
+    cursor.movePosition(QTextCursor::End);
+    const double height = fontMetrics().height();
+    const auto startBlock = [this, &cursor](const QTextBlockFormat &format) {
+        if (document()->isEmpty())
+            cursor.setBlockFormat(format);
+        else
+            cursor.insertBlock(format);
+    };
+    if (!isSameActor) {
+        QTextBlockFormat head;
+        head.setTopMargin(document()->isEmpty() ? 0.0 : height * 0.7);
+        head.setBottomMargin(height * 0.15);
+        startBlock(head);
+        cursor.insertText(line.actor, formatOf({Fragment::Kind::Strong, {}, 0}, theme));
+        cursor.insertText(u"   "_s + line.time, formatOf({Fragment::Kind::Muted, {}, 0}, theme));
+    }
+    QTextBlockFormat body;
+    body.setLeftMargin(height * 0.5);
+    body.setBottomMargin(height * 0.2);
+    body.setLineHeight(115, QTextBlockFormat::ProportionalHeight);
+    startBlock(body);
+    bool isFirst = true;
+    for (const Fragment &fragment : line.fragments) {
+        if (fragment.text.isEmpty())
+            continue;
+        if (!isFirst)
+            cursor.insertText(u" "_s, formatOf({}, theme));
+        cursor.insertText(fragment.text, formatOf(fragment, theme));
+        isFirst = false;
+    }
+}
+
+void TranscriptView::render()
+{
+    m_isRendering = true;
+    const int place = verticalScrollBar()->value();
+    clear();
+    for (std::size_t at = 0; at < m_lines.size(); ++at)
+        insertLine(m_lines[at], at > 0 && m_lines[at - 1].actor == m_lines[at].actor);
+    verticalScrollBar()->setValue(place);
+    m_isRendering = false;
+}
+
+void TranscriptView::changeEvent(QEvent *event)
+{
+    QTextBrowser::changeEvent(event);
+    // The colours are in the text, so the text is made again.
+    if (!m_isRendering && (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange))
+        render();
+}
+
+} // namespace heddle
