@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/optimizer/Candidate.h"
+#include "core/plan/Plan.h"
 #include "tests/core/optimizer/GraphText.h"
 
 #include <gtest/gtest.h>
@@ -71,6 +72,18 @@ TEST(FusionTest, softmaxAlongAMiddleDimensionRunsItsLanesOverTheContiguousOne)
     EXPECT_EQ(candidate->plan.kernels.size(), 1u);
     EXPECT_NE(candidate->files.at("kernel.cpp").find("lane < lanes"), std::string::npos);
     EXPECT_TRUE(candidate->tunables.contains("TILE"));
+}
+
+TEST(FusionTest, thePlanOfACandidateIsOneThatTheParserTakes)
+{
+    for (const auto mode : {FusionMode::Full, FusionMode::Separate}) {
+        const auto candidate = candidateForGraph(softmaxGraph(1, "n").json(), mode);
+        ASSERT_TRUE(candidate);
+        const auto plan = parsePlan(candidate->files);
+        ASSERT_TRUE(plan) << plan.error().text();
+        EXPECT_EQ(kernelSteps(*plan).size(), candidate->plan.kernels.size());
+        EXPECT_EQ(plan->tunables.size(), candidate->tunables.size());
+    }
 }
 
 TEST(FusionTest, namesOfNodesChangeNothingButTheNamesOfBuffers)
