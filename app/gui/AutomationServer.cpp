@@ -100,6 +100,11 @@ Result<Json> AutomationServer::perform(const Json &command)
         }
         return list;
     }
+    if (what == "open_proposal") {
+        if (!m_window->openProposal(static_cast<int>(integerOr(command, "number", 0))))
+            return Error(Code::NotFound, "there is no such proposal");
+        return Json::object();
+    }
     if (what == "grab")
         return grab(command);
     if (what == "resize") {
@@ -112,7 +117,7 @@ Result<Json> AutomationServer::perform(const Json &command)
         return Json::object();
     }
     return Error(Code::InvalidInput, "no such automation command", what,
-                 "use tree, texts, press, set_text, open, events, grab, resize or quit");
+                 "use tree, texts, press, set_text, open, open_proposal, events, grab, resize or quit");
 }
 
 Result<Json> AutomationServer::grab(const Json &command)

@@ -14,7 +14,7 @@ class MainWindow;
 
 /// Lets a script drive the window by accessible names, only when `--automation SOCKET` was given. One JSON
 /// message a line: {"id", "do", …} → {"id", "ok", "result" | "error"}. Nothing that a person could not do by
-/// hand: tree, texts, press, set_text, open, events, grab, resize, quit. GUI thread; the socket belongs to
+/// hand: tree, texts, press, set_text, open, open_proposal, events, grab, resize, quit. GUI thread; the socket belongs to
 /// the user alone.
 class AutomationServer : public QObject {
     Q_OBJECT

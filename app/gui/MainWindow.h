@@ -51,6 +51,8 @@ public:
     QString currentTask() const;
     void setAppearance(Appearance appearance);
     void comeToFront();
+    /// Opens the proposal at that place of the list, as a double click does. False: there is none.
+    bool openProposal(int number);
 
 protected:
     void closeEvent(QCloseEvent *event) override;

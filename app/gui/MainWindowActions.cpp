@@ -73,7 +73,6 @@ void MainWindow::refreshActions()
         action->setEnabled(isProposal);
     a.saveAll->setEnabled(m_controller != nullptr);
     a.closeTab->setEnabled(m_documents->count() > 0);
-    a.workMode->setEnabled(m_controller != nullptr);
     a.workMode->setChecked(true);
     a.focusReview->setEnabled(m_controller != nullptr);
     m_place->setVisible(isEditor);

@@ -185,6 +185,17 @@ void MainWindow::connectViews()
     connect(m_folderWatcher, &QFileSystemWatcher::directoryChanged, this, &MainWindow::rescanTasks);
 }
 
+bool MainWindow::openProposal(int number)
+{
+    if (m_controller == nullptr || number < 0
+        || number >= static_cast<int>(m_controller->mirror().proposals().size()))
+        return false;
+    const std::string &id = m_controller->mirror().proposals()[static_cast<std::size_t>(number)].id;
+    m_documents->openProposal(toText(id));
+    m_controller->loadProposal(id);
+    return true;
+}
+
 void MainWindow::connectController()
 {
     connect(m_controller.get(), &WorkspaceController::failed, this, &MainWindow::showError);

@@ -106,15 +106,23 @@ void DataTable::setStretchColumn(int column)
 void DataTable::setFitsContent(bool fits)
 {
     m_fitsContent = fits;
+    setHorizontalScrollBarPolicy(fits ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
     setVerticalScrollBarPolicy(fits ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
     setSizePolicy(QSizePolicy::Expanding, fits ? QSizePolicy::Fixed : QSizePolicy::Expanding);
+    fit();
+}
+
+void DataTable::showEvent(QShowEvent *event)
+{
+    // Only now are the header's font and margins those of the style sheet.
+    QTableView::showEvent(event);
     fit();
 }
 
 void DataTable::fit()
 {
     if (m_fitsContent)
-        updateGeometry();
+        setFixedHeight(sizeHint().height());
 }
 
 QSize DataTable::sizeHint() const

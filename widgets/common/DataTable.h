@@ -31,6 +31,9 @@ signals:
     void keyActivated(const QString &key);   ///< Enter or double click
     void keySelected(const QString &key);
 
+protected:
+    void showEvent(QShowEvent *event) override;
+
 private:
     void fit();
 

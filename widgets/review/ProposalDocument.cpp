@@ -109,7 +109,7 @@ void ProposalDocument::buildHeader(QWidget *header)
     m_reject = button(tr("Reject all"), tr("Reject the whole proposal"), u"close"_s);
     m_accept = button(tr("Accept all"), tr("Accept the whole proposal"), u"check"_s);
     m_land = button(tr("Land"), tr("Land the accepted hunks"), u"check"_s);
-    m_judge = button(tr("Judge edits"), tr("Judge the edited files as a new candidate"), u"judge"_s);
+    m_judge = button(tr("Judge edits"), tr("Judge the edited files as a new candidate"), QString());
     m_judge->setProperty("accent", true);
 
     auto *top = new QHBoxLayout;

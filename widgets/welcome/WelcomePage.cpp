@@ -39,6 +39,7 @@ QListWidget *makeList(const QString &name, QWidget *parent)
     auto *list = new QListWidget(parent);
     list->setAccessibleName(name);
     list->setFrameShape(QFrame::NoFrame);
+    list->setIconSize(QSize(1, 1) * parent->fontMetrics().height());
     list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     list->setMinimumHeight(parent->fontMetrics().height() * 11);
     return list;
@@ -65,10 +66,10 @@ WelcomePage::WelcomePage(QWidget *parent)
     subtitle->setProperty("muted", true);
     auto *logo = new QLabel(page);
     logo->setPixmap(QIcon(u":/icons/heddle.svg"_s).pixmap(QSize(space * 4, space * 4), devicePixelRatioF()));
-    auto *openFolder = new QPushButton(themedIcon(u"folder"_s), tr("Open folder…"), page);
+    auto *openFolder = new QPushButton(tr("Open folder…"), page);
     openFolder->setAccessibleName(tr("Open a folder of tasks"));
     openFolder->setProperty("accent", true);
-    auto *openFile = new QPushButton(themedIcon(u"file"_s), tr("Open file…"), page);
+    auto *openFile = new QPushButton(tr("Open file…"), page);
     openFile->setAccessibleName(tr("Open a task file"));
     auto *words = new QVBoxLayout;
     words->addWidget(title);
