@@ -32,6 +32,8 @@ CommandPalette::CommandPalette(const ActionRegistry *registry, QWidget *window)
     m_list->setAccessibleName(tr("Commands"));
     m_list->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_list->setFocusPolicy(Qt::NoFocus);
+    m_list->setIconSize(QSize(1, 1) * fontMetrics().height());
+    m_list->setUniformItemSizes(true);
     m_filter->setSourceModel(m_model);
     m_filter->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_list->setModel(m_filter);
@@ -79,7 +81,10 @@ void CommandPalette::refill()
         QString label = QString(action->text()).remove(u'&');
         if (!action->shortcut().isEmpty())
             label = u"%1    %2"_s.arg(label, action->shortcut().toString(QKeySequence::NativeText));
-        auto *item = new QStandardItem(action->icon(), label);
+        // An empty picture keeps the words of all rows in one column.
+        QPixmap empty(m_list->iconSize());
+        empty.fill(Qt::transparent);
+        auto *item = new QStandardItem(action->icon().isNull() ? QIcon(empty) : action->icon(), label);
         item->setData(action->objectName(), Qt::UserRole);
         m_model->appendRow(item);
     }
