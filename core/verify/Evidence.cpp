@@ -127,7 +127,7 @@ VerdictClass EvidenceSheet::verdict() const
         return worst;
     // A verdict is a claim that every check of correctness was made: an absent one makes none.
     for (const std::string_view id : {"builds", "sandbox", "ran", "correct", "outputs_written", "inputs_unchanged",
-                                      "guard_zones", "repeatable", "work_after_return", "precision"}) {
+                                      "repeatable", "work_after_return", "precision"}) {
         const Evidence *evidence = find(id);
         if (evidence == nullptr || evidence->status == Status::NotRun)
             return VerdictClass::NotJudged;

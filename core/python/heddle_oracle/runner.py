@@ -18,6 +18,7 @@ import torch
 from heddle_oracle import flags, sandbox
 from heddle_oracle.arena import ArenaView
 from heddle_oracle.channel import Channel
+from heddle_oracle.coverage import coverage
 from heddle_oracle.doorbell import Page
 from heddle_oracle.doorbell import serve as serve_doorbell
 from heddle_oracle.encode import decode
@@ -35,7 +36,7 @@ class Runner:
         self._subject: ModuleSubject | None = None
 
     def handlers(self) -> dict[str, Any]:
-        return {"load": self._load, "serve": self._serve}
+        return {"load": self._load, "serve": self._serve, "coverage": self._coverage}
 
     def _load(self, request: Request) -> dict[str, Any]:
         sandbox.require(self._sandbox)
@@ -79,6 +80,12 @@ class Runner:
         targets = [None if name is None else own[name].tensor for name in names]
         self._subject = ModuleSubject(model, arena, targets, load if state_by is not None else None)
         return {"state_by": state_by, "state_missing": missing, "parameters": list(own)}
+
+    def _coverage(self, request: Request) -> dict[str, Any]:
+        if self._subject is None:
+            raise OracleError("conflict", "coverage came before load")
+        with torch.no_grad():
+            return coverage(self._subject, request.need("slot", int), request.need("state_slot", int))
 
     def _serve(self, request: Request) -> dict[str, Any]:
         if self._subject is None:

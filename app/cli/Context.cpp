@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/Context.h"
+
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace heddle::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The stop source of Ctrl-C. A signal handler may not call request_stop (it locks), so a thread waits
+/// for the signal instead (see installInterrupt).
+CancelSource &interruptSource()
+{
+    static CancelSource source;
+    return source;
+}
+
+int exitCodeOf(Code code)
+{
+    switch (code) {
+    case Code::InvalidInput:
+    case Code::NotFound:
+    case Code::TaskFailed:
+    case Code::Conflict:
+        return BadInput;
+    case Code::NotCovered:
+        return NoCandidate;
+    case Code::CompileFailed:
+        return NotClean;
+    default:
+        return EnvironmentFailed;
+    }
+}
+
+} // namespace
+
+void requestInterrupt()
+{
+    interruptSource().request_stop();
+}
+
+Environment Context::environment() const
+{
+    Environment environment = Environment::fromProgram();
+    environment.unsandboxed = m_options.unsandboxed;
+    return environment;
+}
+
+Result<Workbench *> Context::workbench(const fs::path &path)
+{
+    if (m_workbench)
+        return m_workbench.get();
+    fs::path workspace = m_options.workspace;
+    if (workspace.empty()) {
+        std::error_code code;
+        workspace = path.empty() ? fs::current_path(code) : fs::absolute(path, code);
+        if (!fs::is_directory(workspace, code))
+            workspace = workspace.parent_path();
+    }
+    HEDDLE_TRY(m_workbench, Workbench::create(environment(), workspace, m_options.target));
+    return m_workbench.get();
+}
+
+const CancelToken &Context::cancel() const
+{
+    static const CancelToken token = interruptSource().get_token();
+    return token;
+}
+
+ProgressSink Context::progress()
+{
+    if (m_options.quiet || ::isatty(STDERR_FILENO) == 0)
+        return {};
+    return [this](const Progress &step) {
+        std::string line = step.phase;
+        if (step.fraction >= 0.0)
+            line += ' ' + std::to_string(static_cast<int>(step.fraction * 100.0)) + " %";
+        if (!step.detail.empty())
+            line += "  " + step.detail;
+        std::fprintf(stderr, "\r\033[K%.110s", line.c_str());
+        std::fflush(stderr);
+        m_progressShown = true;
+    };
+}
+
+void Context::clearProgress()
+{
+    if (std::exchange(m_progressShown, false))
+        std::fputs("\r\033[K", stderr);
+}
+
+int Context::fail(const Error &error, std::string_view command)
+{
+    clearProgress();
+    std::fprintf(stderr, "heddle-cli %.*s: %s\n", static_cast<int>(command.size()), command.data(),
+                 error.text().c_str());
+    if (!m_options.json.empty())
+        writeJson(Json{{"error", toJson(error)}}, command);
+    return exitCodeOf(error.code());
+}
+
+int Context::writeJson(Json report, std::string_view command)
+{
+    if (m_options.json.empty())
+        return Done;
+    report["schema"] = 1;
+    report["command"] = command;
+    if (!report.contains("environment"))
+        report["environment"] = Json{{"heddle", HEDDLE_VERSION}};
+    const std::string text = prettyText(report) + '\n';
+    if (m_options.json == "-") {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return Done;
+    }
+    if (auto written = writeFileAtomically(m_options.json, text); !written) {
+        std::fprintf(stderr, "heddle-cli: cannot write the report: %s\n", written.error().text().c_str());
+        return EnvironmentFailed;
+    }
+    return Done;
+}
+
+Result<FileTree> readCandidate(const fs::path &path)
+{
+    std::error_code code;
+    if (fs::is_directory(path, code)) {
+        HEDDLE_TRY(FileTree tree, readTree(path));
+        if (tree.count("plan.json") == 0 && tree.count("model_new.py") == 0)
+            return Error(Code::InvalidInput, "the folder holds neither plan.json nor model_new.py", path.string(),
+                         "give a native folder (plan.json and sources), a work folder, or a ModelNew file");
+        return tree;
+    }
+    HEDDLE_TRY(std::string bytes, readFile(path, 16u << 20));
+    return FileTree{{"model_new.py", std::move(bytes)}};
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/workbench/Workbench.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace heddle::cli {
+
+/// Exit codes of the command-line contract (docs/architecture/overview.md).
+enum ExitCode { Done = 0, EnvironmentFailed = 1, BadInput = 2, NotClean = 3, NoCandidate = 4 };
+
+/// The options that every command takes.
+struct Options {
+    std::string target = "cpu";
+    std::filesystem::path json;
+    std::filesystem::path workspace;
+    std::string mode = "as-constructed";
+    std::uint64_t seed = 0;
+    double tolerance = 0.0;   ///< 0: by dtype
+    bool quiet = false;
+    bool verbose = false;
+    bool unsandboxed = false;
+};
+
+/// What a command needs: the options, a workbench made on demand, progress on stderr, Ctrl-C.
+class Context {
+public:
+    explicit Context(Options options) : m_options(std::move(options)) {}
+
+    const Options &options() const { return m_options; }
+    Environment environment() const;
+    /// The workbench of the workspace that `path` (a task or a folder) belongs to.
+    Result<Workbench *> workbench(const std::filesystem::path &path = {});
+    const CancelToken &cancel() const;
+    ProgressSink progress();
+    void clearProgress();
+
+    /// Prints the error (and writes it into --json) and returns the exit code that fits it.
+    int fail(const Error &error, std::string_view command);
+    /// Writes --json if given. Returns Done or EnvironmentFailed.
+    int writeJson(Json report, std::string_view command);
+
+private:
+    Options m_options;
+    std::unique_ptr<Workbench> m_workbench;
+    bool m_progressShown = false;
+};
+
+/// A candidate on disk: a native or work folder, or a ModelNew file.
+Result<FileTree> readCandidate(const std::filesystem::path &path);
+
+} // namespace heddle::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/Print.h"
+
+#include "core/verify/Words.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace heddle::cli {
+
+namespace {
+
+std::string padded(std::string text, std::size_t width)
+{
+    // Count characters, not bytes: "µ" and "×" are two bytes each.
+    const auto characters = static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    if (characters < width)
+        text.append(width - characters, ' ');
+    return text;
+}
+
+std::string millisecondsText(const Json &row)
+{
+    std::string text = timeText(numberOr(row, "median_ms", -1.0) / 1e3);
+    const Json &interval = memberOr(row, "ci_ms");
+    if (interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number())
+        text += "  [" + timeText(interval[0].get<double>() / 1e3) + ", "
+                + timeText(interval[1].get<double>() / 1e3) + "]";
+    return text;
+}
+
+std::string mark(const std::string &status)
+{
+    return status == "passed" ? "✓" : status == "failed" ? "✗" : "–";
+}
+
+void addBaselines(std::string &out, const Json &baselines)
+{
+    for (const char *name : {"eager", "compile", "strongest"}) {
+        const Json &row = memberOr(baselines, name);
+        if (!row.is_object())
+            continue;
+        const std::string label = stringOr(row, "name").empty() ? name : std::string(name) + " (" + stringOr(row, "name") + ")";
+        out += "  " + padded(label, 26) + millisecondsText(row) + '\n';
+    }
+}
+
+void addRoof(std::string &out, const Json &roof)
+{
+    if (!roof.is_object())
+        return;
+    out += "  " + padded("roof (" + stringOr(roof, "bound", "memory") + ")", 26)
+           + timeText(numberOr(roof, "ms", -1.0) / 1e3);
+    if (memberOr(roof, "share").is_number())
+        out += "  reached: " + std::to_string(static_cast<int>(numberOr(roof, "share", 0.0) * 100.0 + 0.5)) + " %";
+    out += '\n';
+}
+
+void addSpeedups(std::string &out, const Json &speedups, const char *title)
+{
+    if (!speedups.is_object())
+        return;
+    out += std::string(title) + '\n';
+    for (const char *name : {"eager", "compile", "strongest"}) {
+        if (memberOr(speedups, name).is_object())
+            out += "  " + padded(std::string("vs ") + name, 26) + ratioText(speedups[name]) + '\n';
+    }
+}
+
+} // namespace
+
+std::string lintText(const Json &lint)
+{
+    if (!lint.is_array() || lint.empty())
+        return "lint: nothing found\n";
+    std::string out = "lint\n";
+    for (const Json &finding : lint)
+        out += "  " + padded(stringOr(finding, "severity"), 9) + padded(stringOr(finding, "id"), 22)
+               + stringOr(finding, "message") + '\n';
+    return out;
+}
+
+std::string baselineText(const Json &baseline)
+{
+    std::string out = "baselines\n";
+    addBaselines(out, memberOr(baseline, "baselines"));
+    addRoof(out, memberOr(baseline, "roof"));
+    const Json &operators = memberOr(baseline, "operators");
+    if (operators.is_array() && !operators.empty()) {
+        out += "operators by time\n";
+        for (const Json &row : operators) {
+            const int share = static_cast<int>(numberOr(row, "share", 0.0) * 100.0 + 0.5);
+            out += "  " + padded(stringOr(row, "name"), 40) + padded(timeText(numberOr(row, "self_ms", 0.0) / 1e3), 12)
+                   + std::to_string(share) + " %\n";
+        }
+    }
+    return out;
+}
+
+std::string reportText(const Json &report, bool verbose)
+{
+    std::string out;
+    const Json &task = memberOr(report, "task");
+    if (task.is_object())
+        out += "task  " + stringOr(task, "name") + "  (" + stringOr(task, "path") + ")\n";
+    const Json &candidate = memberOr(report, "candidate");
+    if (!candidate.is_object())
+        return out + "no candidate: " + stringOr(report, "reason", "none was made") + '\n';
+    out += "baselines\n";
+    addBaselines(out, memberOr(report, "baselines"));
+    out += "  " + padded("candidate", 26) + millisecondsText(candidate) + '\n';
+    addRoof(out, memberOr(report, "roof"));
+    const Json &speedup = memberOr(report, "speedup");
+    addSpeedups(out, memberOr(speedup, "deployed"), "speedup as deployed (the export, timed in PyTorch)");
+    addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner");
+    for (const Json &row : memberOr(report, "diagnostics"))
+        out += "  " + stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
+               + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
+    const Json &verdict = memberOr(report, "verdict");
+    out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage") + ", reward "
+           + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";
+    for (const Json &row : memberOr(verdict, "evidence")) {
+        const std::string status = stringOr(row, "status");
+        if (verbose || status != "passed")
+            out += "  " + mark(status) + ' ' + padded(stringOr(row, "id"), 20) + stringOr(row, "message") + '\n';
+    }
+    return out;
+}
+
+std::string doctorText(const Json &doctor)
+{
+    std::string out;
+    for (const Json &row : memberOr(doctor, "rows")) {
+        out += "  " + std::string(boolOr(row, "ok", false) ? "✓ " : "✗ ") + padded(stringOr(row, "id"), 20)
+               + stringOr(row, "found", stringOr(row, "missing")) + '\n';
+        if (!boolOr(row, "ok", false) && !stringOr(row, "next").empty())
+            out += "      next: " + stringOr(row, "next") + '\n';
+    }
+    return out;
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/Commands.h"
+#include "app/cli/Print.h"
+
+#include "core/diff/TreeDiff.h"
+#include "core/verify/Words.h"
+
+#include <charconv>
+#include <cstdio>
+
+namespace heddle::cli {
+
+namespace {
+
+void print(const std::string &text)
+{
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+/// Ends a command: prints the text, writes the report.
+int finish(Context &context, const Result<Json> &result, const std::string &text, std::string_view command)
+{
+    context.clearProgress();
+    if (!result)
+        return context.fail(result.error(), command);
+    if (!context.options().quiet)
+        print(text);
+    return context.writeJson(*result, command);
+}
+
+Json proposalJson(const ProposalRow &row)
+{
+    return {{"proposal", row.id}, {"session", row.session}, {"task_path", row.taskPath}, {"candidate", row.candidate},
+            {"base", row.base},   {"policy", row.policy},   {"summary", row.summary},    {"state", row.state}};
+}
+
+std::string badge(Store &store, const ProposalRow &row)
+{
+    auto verdict = store.verdict(row.candidate);
+    if (!verdict || !*verdict)
+        return "not judged";
+    const Json &report = (*verdict)->report;
+    std::string text = classText((*verdict)->verdictClass) + ", " + (*verdict)->stage;
+    const Json &deployed = memberOr(memberOr(report, "speedup"), "deployed");
+    if (deployed.is_object())
+        text += ", " + ratioText(memberOr(deployed, "compile")) + " vs compile";
+    return text;
+}
+
+/// "FILE" or "FILE:INDEX".
+Selection selectionFrom(const std::vector<std::string> &words)
+{
+    Selection selection;
+    for (const std::string &word : words) {
+        const std::size_t colon = word.rfind(':');
+        int index = 0;
+        const char *end = word.data() + word.size();
+        const bool isHunk = colon != std::string::npos
+                            && std::from_chars(word.data() + colon + 1, end, index).ptr == end && colon + 1 < word.size();
+        if (isHunk)
+            selection.hunks.emplace_back(word.substr(0, colon), index);
+        else
+            selection.files.push_back(word);
+    }
+    return selection;
+}
+
+/// What landed by halves or after editing is a new candidate: judge it at once.
+Result<void> judgeLanded(Context &context, Workbench &workbench, const ProposalRow &proposal, const Json &landed)
+{
+    if (boolOr(landed, "judged", true))
+        return {};
+    HEDDLE_TRY(const FileTree files, workbench.store().tree(stringOr(landed, "revision")));
+    const std::filesystem::path task(proposal.taskPath);
+    HEDDLE_TRY(const std::string session,
+               workbench.startSession(task.is_absolute() ? task : workbench.store().workspace() / task, "person"));
+    JudgeOptions options;
+    options.stage = "confirmed";
+    auto report = workbench.judge(session, files, options, context.cancel(), context.progress());
+    context.clearProgress();
+    HEDDLE_CHECK_OK(workbench.endSession(session, report ? "done" : "failed"));
+    if (!report)
+        return std::move(report).error();
+    print("what landed is a candidate of its own; its verdict: "
+          + classText(stringOr(memberOr(*report, "verdict"), "class")) + '\n');
+    return {};
+}
+
+} // namespace
+
+int listProposals(Context &context)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(const std::vector<ProposalRow> rows, workbench->store().proposals());
+        Json list = Json::array();
+        for (const ProposalRow &row : rows) {
+            list.push_back(proposalJson(row));
+            text += row.id + "  " + row.state + "  " + row.taskPath + "  " + row.summary + "  ["
+                    + badge(workbench->store(), row) + "]\n";
+        }
+        if (rows.empty())
+            text = "no proposals in this workspace yet\n";
+        return Json{{"proposals", list}};
+    };
+    return finish(context, run(), text, "proposals list");
+}
+
+int showProposal(Context &context, const std::string &id)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        Store &store = workbench->store();
+        HEDDLE_TRY(const std::optional<ProposalRow> row, store.proposal(id));
+        if (!row)
+            return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
+        FileTree base;
+        if (!row->base.empty()) {
+            HEDDLE_TRY(base, store.tree(row->base));
+        }
+        HEDDLE_TRY(const FileTree proposed, store.tree(row->candidate));
+        text = row->id + "  " + row->state + "  " + row->summary + "\n" + badge(store, *row) + "\n";
+        Json files = Json::array();
+        for (const FileDiff &file : diffTrees(base, proposed)) {
+            text += "--- " + file.name + '\n' + unifiedText(file.hunks);
+            files.push_back({{"file", file.name}, {"hunks", file.hunks.size()}, {"diff", unifiedText(file.hunks)}});
+        }
+        Json out = proposalJson(*row);
+        out["diff"] = files;
+        HEDDLE_TRY(const std::optional<VerdictRow> verdict, store.verdict(row->candidate));
+        if (verdict)
+            out["report"] = verdict->report;
+        return out;
+    };
+    return finish(context, run(), text, "proposals show");
+}
+
+int acceptProposal(Context &context, const std::string &id, const std::vector<std::string> &hunks)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(const std::optional<ProposalRow> row, workbench->store().proposal(id));
+        HEDDLE_TRY(Json landed, workbench->accept(id, selectionFrom(hunks), "person"));
+        text = "landed in " + stringOr(landed, "folder") + " as revision " + stringOr(landed, "revision").substr(0, 12)
+               + "; decision " + memberOr(landed, "decision").dump() + " (undo with: proposals undo)\n";
+        HEDDLE_CHECK_OK(judgeLanded(context, *workbench, *row, landed));
+        landed.erase("files");
+        return landed;
+    };
+    auto result = run();
+    return finish(context, result, text, "proposals accept");
+}
+
+int rejectProposal(Context &context, const std::string &id, const std::string &reason, const std::string &comment)
+{
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        return workbench->reject(id, reason, comment, "person");
+    };
+    return finish(context, run(), "rejected\n", "proposals reject");
+}
+
+int undoDecision(Context &context, std::int64_t decision)
+{
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        return workbench->undo(decision, "person");
+    };
+    return finish(context, run(), "undone\n", "proposals undo");
+}
+
+int commentProposal(Context &context, const std::string &id, const std::string &file, int line, const std::string &text)
+{
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_CHECK_OK(workbench->comment(id, file, line, -1, text, "person"));
+        return Json{{"proposal", id}};
+    };
+    return finish(context, run(), "noted\n", "proposals comment");
+}
+
+int restoreRevision(Context &context, const std::string &task, const std::string &revision)
+{
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        return workbench->restore(task, revision, "person");
+    };
+    return finish(context, run(), "restored\n", "proposals restore");
+}
+
+int listSessions(Context &context)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(const std::vector<SessionRow> rows, workbench->store().sessions());
+        Json list = Json::array();
+        for (const SessionRow &row : rows) {
+            list.push_back({{"session", row.id}, {"task_path", row.taskPath}, {"policy", row.policy}, {"target", row.target},
+                            {"state", row.state}, {"started_at", row.startedAt}, {"ended_at", row.endedAt}});
+            text += row.id + "  " + row.startedAt + "  " + row.state + "  " + row.policy + "  " + row.taskPath + '\n';
+        }
+        if (rows.empty())
+            text = "no sessions in this workspace yet\n";
+        return Json{{"sessions", list}};
+    };
+    return finish(context, run(), text, "sessions list");
+}
+
+int showSession(Context &context, const std::string &session)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(const std::vector<Event> events, workbench->store().eventsAfter(0, session));
+        if (events.empty())
+            return Error(Code::NotFound, "there is no such session in this workspace", session, "see heddle-cli sessions list");
+        Json list = Json::array();
+        for (const Event &event : events) {
+            list.push_back({{"id", event.id}, {"time", event.time}, {"actor", event.actor}, {"type", event.type}, {"data", event.data}});
+            std::string data = compactText(event.data);
+            if (data.size() > 160 && !context.options().verbose)
+                data = data.substr(0, 157) + "...";
+            text += std::to_string(event.id) + "  " + event.time + "  " + event.actor + "  " + event.type + "  " + data + '\n';
+        }
+        return Json{{"session", session}, {"events", list}};
+    };
+    return finish(context, run(), text, "sessions show");
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/server/Builder.h"
+
+#include "core/plan/Resolved.h"
+#include "core/sandbox/RunLimited.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+namespace {
+
+BuildOutcome refused(const Error &error)
+{
+    BuildOutcome outcome;
+    // "plan.json: steps[0].args[1]" is a file and a place in it.
+    const std::string &where = error.where();
+    const std::size_t colon = where.find(':');
+    const std::string place = colon == std::string::npos ? std::string() : where.substr(colon + 1);
+    std::string message = error.message();
+    if (!place.empty())
+        message = place.substr(std::min(place.find_first_not_of(' '), place.size())) + ": " + message;
+    if (!error.next().empty())
+        message += " (" + error.next() + ")";
+    outcome.diagnostics.push_back({{"file", colon == std::string::npos ? "plan.json" : where.substr(0, colon)},
+                                   {"line", 0},
+                                   {"column", 0},
+                                   {"severity", "error"},
+                                   {"message", message}});
+    return outcome;
+}
+
+} // namespace
+
+Result<CompilerOutput> Builder::launch(const CompileCommand &command, const CancelToken &cancel)
+{
+    HEDDLE_TRY(const TempFolder folder, TempFolder::create("heddle-compile-"));
+    HEDDLE_CHECK_OK(writeTree(folder.path(), command.files));
+    SandboxPolicy policy;
+    policy.role = Role::Compiler;
+    policy.scratch = folder.path();
+    policy.needsCompiler = true;
+    policy.memoryBytes = std::min<std::uint64_t>(m_machine.memoryLimit(), std::uint64_t{4} << 30);
+    for (const auto &[name, value] : command.environment) {
+        if (name != "PATH" && name != "HOME" && name != "TMPDIR" && name != "LC_ALL")
+            policy.environment.push_back(name + '=' + value);
+    }
+    std::vector<std::string> argv{command.program};
+    argv.insert(argv.end(), command.arguments.begin(), command.arguments.end());
+    CommandLimits limits;
+    limits.timeout = std::chrono::seconds(120);
+    limits.cancel = cancel;
+    HEDDLE_TRY(const CommandResult result, runLimited(m_machine.spawner(), policy, argv, limits));
+    CompilerOutput output;
+    output.exitCode = result.status.isSuccess() ? 0 : std::max(1, result.status.code);
+    output.log = result.output + result.error;
+    if (!command.output.empty()) {
+        if (auto object = readFile(folder.path() / command.output))
+            output.object = std::move(*object);
+    }
+    return output;
+}
+
+Result<const HostCompiler *> Builder::compiler()
+{
+    if (!m_compiler) {
+        const auto launcher = [this](const CompileCommand &command, const CancelToken &cancel) {
+            return launch(command, cancel);
+        };
+        HEDDLE_TRY(CompilerIdentity identity, identifyCompiler({}, launcher));
+        HEDDLE_TRY(HostCompiler made, HostCompiler::create(std::move(identity), cacheFolder() / "objects",
+                                                           m_machine.resources() / "include", launcher));
+        m_compiler.emplace(std::move(made));
+    }
+    return &*m_compiler;
+}
+
+Result<BuildOutcome> Builder::build(const FileTree &files, const Json &tunables, const TaskLayout *layout,
+                                    const CancelToken &cancel)
+{
+    auto plan = parsePlan(files);
+    if (!plan)
+        return refused(plan.error());
+    BuildOutcome outcome;
+    if (tunables.is_object()) {
+        for (const auto &[name, value] : tunables.items()) {
+            if (!value.is_number_integer())
+                return refused(Error(Code::InvalidInput, "a tunable is an integer", "tunables: " + name));
+            outcome.tunables[name] = value.get<std::int64_t>();
+        }
+    }
+    if (layout != nullptr) {
+        if (const auto resolved = resolve(*plan, *layout, outcome.tunables); !resolved)
+            return refused(resolved.error());
+    }
+    HEDDLE_TRY(const HostCompiler *host, compiler());
+    auto compiled = host->compile(*plan, files, outcome.tunables, layout, cancel);
+    if (!compiled) {
+        if (compiled.error().code() == Code::InvalidInput)
+            return refused(compiled.error());
+        return std::move(compiled).error();
+    }
+    outcome.ok = compiled->isBuilt;
+    outcome.diagnostics = toJson(compiled->diagnostics);
+    if (!outcome.ok && outcome.diagnostics.empty())
+        outcome.diagnostics.push_back(Json{{"file", ""}, {"line", 0}, {"column", 0}, {"severity", "error"},
+                                           {"message", compiled->log.substr(0, 2000)}});
+    outcome.seconds = compiled->seconds;
+    outcome.wasCached = compiled->isCached;
+    outcome.object = compiled->object;
+    outcome.plan = std::move(*plan);
+    return outcome;
+}
+
+} // namespace heddle

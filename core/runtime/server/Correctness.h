@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/runtime/server/InputSets.h"
+#include "core/runtime/server/Oracle.h"
+#include "core/verify/Evidence.h"
+
+namespace heddle {
+
+/// How a candidate is checked.
+struct CorrectnessOptions {
+    bool hasGuards = true;             ///< the subject makes guard zones (native candidates)
+    std::optional<double> tolerance;   ///< absolute and relative, of the output's scale; empty: by dtype
+    std::chrono::milliseconds callTimeout{20'000};
+};
+
+/// Runs the candidate on every input set and writes the rows ran, in_time, families, oracle_precision, correct, domain,
+/// precision, outputs_written, inputs_unchanged, guard_zones, repeatable and work_after_return into the sheet. Outputs are
+/// read from the frozen process. A candidate that crashes or hangs is a finding, not an error; `subject` is then unusable.
+/// Errors: the environment's only (the oracle failed, cancelled).
+Result<void> checkCorrectness(Subject &subject, Oracle &oracle, InputSets &sets, const CorrectnessOptions &options,
+                              EvidenceSheet &sheet, const CancelToken &cancel, const ProgressSink &progress);
+
+} // namespace heddle

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/server/Doctor.h"
+
+#include <unistd.h>
+
+namespace heddle {
+
+namespace {
+
+Json good(std::string_view id, const std::string &found)
+{
+    return {{"id", id}, {"ok", true}, {"found", found}, {"missing", ""}, {"next", ""}};
+}
+
+Json bad(std::string_view id, const std::string &missing, const std::string &next)
+{
+    return {{"id", id}, {"ok", false}, {"found", ""}, {"missing", missing}, {"next", next}};
+}
+
+Json compilerRow(Builder &builder, const CancelToken &cancel)
+{
+    // A fresh constant each time: the answer is about the compiler, not about the cache.
+    const FileTree files{
+        {"kernel.cpp", "extern \"C\" void check(float *out) { out[0] = " + std::to_string(::getpid()) + ".0f; }\n"},
+        {"plan.json", R"({"heddle": 1, "target": "cpu",
+                          "steps": [{"kernel": "check", "source": "kernel.cpp", "args": [{"ptr": "out:0"}]}],
+                          "outputs": [{"dtype": "float32", "shape": ["1"]}]})"}};
+    const auto built = builder.build(files, Json::object(), nullptr, cancel);
+    if (!built)
+        return bad("compiler", built.error().message(), built.error().next());
+    if (!built->ok)
+        return bad("compiler", "the host compiler cannot compile a small kernel: " + compactText(built->diagnostics),
+                   "install g++ 12 or newer");
+    return good("compiler", "g++ compiles a kernel in " + std::to_string(static_cast<int>(built->seconds * 1e3)) + " ms");
+}
+
+Json pythonRow(Machine &machine)
+{
+    const auto pong = machine.oracles().start();
+    if (!pong)
+        return bad("pytorch", pong.error().message(), "set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer, or run ./dev build");
+    return good("pytorch", "torch " + stringOr(*pong, "torch", "?") + " in " + machine.python().string());
+}
+
+Json sandboxRow(Machine &machine)
+{
+    const RungReport &rung = machine.spawner().rung();
+    if (rung.rung == Rung::None)
+        return bad("sandbox", rung.reasons.empty() ? "no sandbox" : rung.reasons.front(), "install bubblewrap");
+    std::string found = std::string(rungName(rung.rung)) + ", Landlock version " + std::to_string(rung.landlockAbi);
+    for (const std::string &reason : rung.reasons)
+        found += "; " + reason;
+    return good("sandbox", found);
+}
+
+} // namespace
+
+Result<Json> checkUp(Machine &machine, Builder &builder, const CancelToken &cancel)
+{
+    Json rows = Json::array();
+    rows.push_back(compilerRow(builder, cancel));
+    rows.push_back(pythonRow(machine));
+    rows.push_back(sandboxRow(machine));
+    rows.push_back(machine.gomp().empty()
+                       ? bad("openmp", "PyTorch's own libgomp was not found: candidates would use another OpenMP than the baselines",
+                             "use a torch wheel from PyPI")
+                       : good("openmp", machine.gomp().string()));
+    rows.push_back(good("processors", std::to_string(machine.threads()) + " threads, "
+                                          + std::to_string(machine.memoryLimit() >> 30) + " GiB for each process"));
+    if (cancel.stop_requested())
+        return Error(Code::Cancelled, "the check-up was cancelled");
+    return Json{{"rows", rows}};
+}
+
+} // namespace heddle

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/server/Machine.h"
+
+#include "core/base/File.h"
+#include "core/sandbox/Locations.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace heddle {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<fs::path> onPath(const std::string &program)
+{
+    const char *path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const fs::path candidate = fs::path(folder) / program;
+        if (::access(candidate.c_str(), X_OK) == 0)
+            return candidate;
+    }
+    return std::nullopt;
+}
+
+/// torch/lib/libgomp.so.1 below the interpreter's site-packages.
+fs::path findGomp(const fs::path &python)
+{
+    std::error_code code;
+    for (const fs::path &prefix : pythonFolders(python)) {
+        const fs::path lib = prefix / "lib";
+        for (const fs::directory_entry &entry : fs::directory_iterator(lib, code)) {
+            if (!entry.path().filename().string().starts_with("python3"))
+                continue;
+            for (const char *packages : {"site-packages", "dist-packages"}) {
+                const fs::path found = entry.path() / packages / "torch" / "lib" / "libgomp.so.1";
+                if (fs::exists(found, code))
+                    return found;
+            }
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> pythonEnvironment(const fs::path &scratch)
+{
+    // Compiled code and its autotuning stay in one process: a pool of compile workers would outlive a judgement.
+    return {"HEDDLE_SCRATCH=" + scratch.string(),
+            "TORCHINDUCTOR_CACHE_DIR=" + (scratch / "inductor").string(),
+            "TRITON_CACHE_DIR=" + (scratch / "triton").string(),
+            "TORCHINDUCTOR_COMPILE_THREADS=1",
+            "PYTHONDONTWRITEBYTECODE=1"};
+}
+
+} // namespace
+
+Result<fs::path> findPython()
+{
+    const char *chosen = std::getenv("HEDDLE_PYTHON");
+    if (chosen != nullptr && chosen[0] != '\0') {
+        if (::access(chosen, X_OK) != 0)
+            return Error(Code::Environment, "HEDDLE_PYTHON names no program", chosen,
+                         "set it to a Python interpreter that has torch 2.9 or newer");
+        return fs::path(chosen);
+    }
+    const char *home = std::getenv("HEDDLE_DEV_HOME");
+    const fs::path made = (home != nullptr ? fs::path(home) : cacheFolder().parent_path() / "heddle-dev") / "python/bin/python";
+    if (::access(made.c_str(), X_OK) == 0)
+        return made;
+    if (const auto found = onPath("python3"))
+        return *found;
+    return Error(Code::Environment, "no Python interpreter was found", {},
+                 "run ./dev build once, or set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer");
+}
+
+Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
+{
+    std::unique_ptr<Machine> machine(new Machine);
+    machine->m_options = options;
+    if (options.python.empty()) {
+        HEDDLE_TRY(machine->m_options.python, findPython());
+    }
+    HEDDLE_TRY(machine->m_spawner, Spawner::create());
+    machine->m_gomp = findGomp(machine->m_options.python);
+    machine->m_threads = static_cast<int>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+    machine->m_memoryLimit = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+    machine->m_folder = cacheFolder() / "worker" / std::to_string(::getpid());
+    machine->m_exports = machine->m_folder / "exports";
+    const fs::path oracleScratch = machine->m_folder / "oracle";
+    const fs::path runnerScratch = machine->m_folder / "runner";
+    for (const fs::path &folder : {machine->m_exports, oracleScratch, runnerScratch})
+        HEDDLE_CHECK_OK(makeFolder(folder));
+
+    ZygoteOptions oracle;
+    oracle.policy.role = Role::Oracle;
+    oracle.policy.readOnly = pythonFolders(machine->m_options.python);
+    oracle.policy.readOnly.push_back(options.package);
+    oracle.policy.scratch = oracleScratch;
+    oracle.policy.memoryBytes = machine->m_memoryLimit;
+    oracle.policy.needsCompiler = true;
+    oracle.policy.processes = 256;
+    oracle.policy.environment = pythonEnvironment(oracleScratch);
+    const std::string launch = (options.package / "launch.py").string();
+    oracle.argv = {machine->m_options.python.string(), "-I", launch, "--role", "oracle"};
+    ZygoteOptions runner = oracle;
+    runner.policy.role = Role::Candidate;
+    runner.policy.needsCompiler = false;
+    runner.policy.readOnly.push_back(machine->m_exports);
+    runner.policy.scratch = runnerScratch;
+    runner.policy.environment = pythonEnvironment(runnerScratch);
+    runner.policy.environment.push_back("TORCH_EXTENSIONS_DIR=" + machine->m_exports.string());
+    runner.argv.back() = "runner";
+    machine->m_oracles = std::make_unique<Zygote>(*machine->m_spawner, std::move(oracle));
+    machine->m_runners = std::make_unique<Zygote>(*machine->m_spawner, std::move(runner));
+    return machine;
+}
+
+Machine::~Machine()
+{
+    if (m_runners)
+        m_runners->stop();
+    if (m_oracles)
+        m_oracles->stop();
+    std::error_code code;
+    if (!m_folder.empty())
+        fs::remove_all(m_folder, code);
+}
+
+} // namespace heddle

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/server/RoofProbe.h"
+
+#include "core/runtime/server/Rounds.h"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+namespace heddle {
+
+Result<std::reference_wrapper<const RoofReport>> machineRoofOnce(int threads, const CancelToken &cancel)
+{
+    static std::mutex mutex;   // guards report
+    static std::optional<RoofReport> report;
+    const std::lock_guard lock(mutex);
+    if (!report) {
+        HEDDLE_TRY(report, measureRoof(threads, cancel));
+    }
+    return std::cref(*report);
+}
+
+Result<FileTree> memoryProbe(const Json &layout)
+{
+    std::string parameters;
+    std::string reads;
+    std::string writes;
+    Json args = Json::array();
+    Json outputs = Json::array();
+    int count = 0;
+    const auto add = [&](const std::string &buffer, const Json &tensor, bool isOutput) -> Result<void> {
+        const auto dtype = dtypeFromName(stringOr(tensor, "dtype"));
+        if (!dtype)
+            return Error(Code::Protocol, "a tensor has an unknown dtype", buffer);
+        const std::string name = "p" + std::to_string(count++);
+        parameters += std::string(parameters.empty() ? "" : ", ") + (isOutput ? "" : "const ")
+                      + std::string(dtypeCppName(*dtype, PlanTarget::Cpu)) + " *" + name;
+        const std::string bytes = std::to_string(integerOr(tensor, "bytes", 0));
+        if (isOutput)
+            writes += "            put(" + name + ", " + bytes + ", part);\n";
+        else
+            reads += "            sum += take(" + name + ", " + bytes + ", part);\n";
+        args.push_back({{"ptr", buffer}});
+        return {};
+    };
+    for (const char *kind : {"inputs", "state"}) {
+        for (const Json &tensor : memberOr(layout, kind))
+            HEDDLE_CHECK_OK(add(stringOr(tensor, "name"), tensor, false));
+    }
+    int index = 0;
+    for (const Json &tensor : memberOr(layout, "outputs")) {
+        HEDDLE_CHECK_OK(add("out:" + std::to_string(index++), tensor, true));
+        Json shape = Json::array();
+        for (const Json &extent : memberOr(tensor, "shape"))
+            shape.push_back(extent.dump());
+        outputs.push_back({{"dtype", memberOr(tensor, "dtype")}, {"shape", shape}});
+    }
+    const Json plan{{"heddle", 1},
+                    {"target", "cpu"},
+                    {"updates", memberOr(layout, "updates")},
+                    {"steps", {{{"kernel", "touch"}, {"source", "kernel.cpp"}, {"args", args}}}},
+                    {"outputs", outputs}};
+    // Reads and writes alternate in pieces of a cache's size, as a fused kernel's do.
+    const std::string source = R"(// Reads every input once and writes every output once; computes nothing.
+#include "heddle_cpu.h"
+
+namespace {
+
+constexpr int64_t parts = 512;
+
+inline uint64_t take(const void *data, int64_t bytes, int64_t part)
+{
+    const auto *words = static_cast<const uint64_t *>(data);
+    const int64_t count = bytes / 8;
+    const int64_t from = count * part / parts, to = count * (part + 1) / parts;
+    uint64_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = from; i < to; ++i)
+        sum += words[i];
+    return sum;
+}
+
+inline void put(void *data, int64_t bytes, int64_t part)
+{
+    auto *words = static_cast<long long *>(data);
+    const int64_t count = bytes / 8;
+    const int64_t from = count * part / parts, to = count * (part + 1) / parts;
+    for (int64_t i = from; i < to; ++i)
+        __builtin_ia32_movnti64(words + i, 0);
+}
+
+} // namespace
+
+extern "C" void touch()" + parameters + R"()
+{
+    uint64_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total)
+    for (int64_t part = 0; part < parts; ++part) {
+        uint64_t sum = 0;
+)" + reads + writes + R"(        total += sum;
+    }
+    __builtin_ia32_sfence();
+    asm volatile("" : : "r"(total));
+}
+)";
+    return FileTree{{"kernel.cpp", source}, {"plan.json", prettyText(plan)}};
+}
+
+Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle &oracle, InputSets &sets,
+                                 const CancelToken &cancel)
+{
+    HEDDLE_TRY(const FileTree files, memoryProbe(oracle.arena().layout()));
+    HEDDLE_TRY(const TaskLayout layout, layoutFromJson(oracle.arena().layout()));
+    HEDDLE_TRY(const BuildOutcome build, builder.build(files, Json::object(), &layout, cancel));
+    if (!build.ok)
+        return Error(Code::Internal, "the memory probe does not compile: " + compactText(build.diagnostics));
+    HEDDLE_TRY(CandidateProcess process, executors.start(build, oracle.arena(), cancel));
+    RoundsOptions options;
+    options.slots = sets.timingSlots();
+    options.stateSlot = sets.timingStateSlot();
+    options.callsPerBlock = static_cast<int>(std::min<std::size_t>(4, options.slots.size()));
+    options.budgetSeconds = 0.2;
+    options.minRounds = 3;
+    HEDDLE_TRY(const RoundsResult rounds,
+               timeInRounds({{"touch", &process.subject, {}}}, oracle, options, cancel, {}));
+    // The fastest call: a roof is what is possible, and others may have used the memory meanwhile.
+    double fastest = medianInterval(rounds.samples.at("touch"), 1).value;
+    for (const RoundSamples &round : rounds.samples.at("touch")) {
+        for (const double seconds : round)
+            fastest = std::min(fastest, seconds);
+    }
+    return fastest;
+}
+
+} // namespace heddle
