@@ -105,14 +105,16 @@ def numbers(value: Any) -> Iterator[float]:
             yield from numbers(item)
 
 
-def is_measured(shown: float, unit: str, known: list[float]) -> bool:
-    """Whether a figure on screen is the rounding of a number of the run, or the width of an interval."""
+def is_measured(text: str, unit: str, known: list[float]) -> bool:
+    """Whether a figure on screen is a number of the run, or the width of an interval, rounded to its digits."""
+    shown = float(text)
+    slack = 0.501 * 10.0 ** -len(text.partition(".")[2])
     for number in known:
         for size in {
             "%": (number * 100,),
             "×": (number,),
         }.get(unit, (number / SCALE.get(unit, 1.0), number * 1e3 / SCALE.get(unit, 1.0))):
-            if abs(size - shown) <= max(0.006 * abs(shown), 0.0051):
+            if abs(size - shown) <= slack:
                 return True
     return False
 
@@ -126,8 +128,7 @@ def check_figures(window: Window, step: str, spreads: bool = True) -> None:
         if "T" in text and text.count("  ") > 3:
             continue  # the log shows events as they are
         for match in FIGURE.finditer(text.replace("\u00a0", " ")):
-            shown = float(match[1])
-            if shown == 0 or is_measured(shown, match[2], known + intervals):
+            if float(match[1]) == 0 or is_measured(match[1], match[2], known + intervals):
                 continue
             if ", 0:" in text or " left" in text:
                 continue  # time that a job has run
@@ -191,7 +192,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0, help="limit of one long step")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="heddle-shots-") as folder:
+    with tempfile.TemporaryDirectory(prefix="heddle-shots-", ignore_cleanup_errors=True) as folder:
         workspace = Path(folder) / "work"
         workspace.mkdir()
         shutil.copy(arguments.task, workspace)
