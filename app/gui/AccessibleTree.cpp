@@ -49,14 +49,12 @@ bool visitAll(QWidget *window, const std::function<bool(QAccessibleInterface *)>
 
 bool isText(QAccessible::Role role)
 {
-    return role == QAccessible::EditableText || role == QAccessible::StaticText || role == QAccessible::Document;
+    return role == QAccessible::EditableText || role == QAccessible::StaticText
+        || role == QAccessible::Document;
 }
 
 /// "&Lint", "Lint" and "Export…" are the same to a person.
-QString plain(QString name)
-{
-    return name.remove(u'&').remove(u'…').trimmed();
-}
+QString plain(QString name) { return name.remove(u'&').remove(u'…').trimmed(); }
 
 Json describeNode(QAccessibleInterface *node, int &budget)
 {
@@ -111,8 +109,9 @@ Result<void> press(QWidget *window, const QString &name, const QString &role)
         if (actions == nullptr)
             return true;
         const QStringList names = actions->actionNames();
-        for (const QString &wanted : {QAccessibleActionInterface::pressAction(), QAccessibleActionInterface::toggleAction(),
-                                      QAccessibleActionInterface::showMenuAction()}) {
+        for (const QString &wanted :
+             {QAccessibleActionInterface::pressAction(), QAccessibleActionInterface::toggleAction(),
+              QAccessibleActionInterface::showMenuAction()}) {
             if (names.contains(wanted)) {
                 actions->doAction(wanted);
                 isPressed = true;
@@ -144,7 +143,8 @@ Result<void> setText(QWidget *window, const QString &name, const QString &text)
             return true;
         isFound = true;
         if (QAccessibleEditableTextInterface *edit = node->editableTextInterface(); edit != nullptr) {
-            edit->replaceText(0, node->textInterface() != nullptr ? node->textInterface()->characterCount() : 0, text);
+            edit->replaceText(
+                0, node->textInterface() != nullptr ? node->textInterface()->characterCount() : 0, text);
             isSet = true;
             return false;
         }

@@ -21,9 +21,7 @@ constexpr double largestScale = 4.0;
 
 } // namespace
 
-AutomationServer::AutomationServer(MainWindow *window, QObject *parent)
-    : QObject(parent)
-    , m_window(window)
+AutomationServer::AutomationServer(MainWindow *window, QObject *parent) : QObject(parent), m_window(window)
 {
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     connect(&m_server, &QLocalServer::newConnection, this, [this] {
@@ -38,7 +36,8 @@ Result<void> AutomationServer::listen(const QString &socket)
 {
     QLocalServer::removeServer(socket);
     if (!m_server.listen(socket))
-        return Error(Code::Io, "cannot make the automation socket: " + toUtf8(m_server.errorString()), toUtf8(socket));
+        return Error(Code::Io, "cannot make the automation socket: " + toUtf8(m_server.errorString()),
+                     toUtf8(socket));
     return {};
 }
 
@@ -51,7 +50,8 @@ void AutomationServer::read(QLocalSocket *client)
     while (client->canReadLine()) {
         const QByteArray line = client->readLine(longestLine);
         Json answer{{"ok", false}};
-        const Result<Json> command = parseJson({line.constData(), static_cast<std::size_t>(line.size())}, "automation");
+        const Result<Json> command =
+            parseJson({line.constData(), static_cast<std::size_t>(line.size())}, "automation");
         if (command) {
             answer["id"] = memberOr(*command, "id");
             Result<Json> result = perform(*command);
@@ -94,8 +94,11 @@ Result<Json> AutomationServer::perform(const Json &command)
         if (const WorkspaceController *controller = m_window->controller(); controller != nullptr) {
             for (const Event &event : controller->mirror().events()) {
                 if (event.id > integerOr(command, "after", 0))
-                    list.push_back({{"id", event.id}, {"session", event.session}, {"type", event.type},
-                                    {"actor", event.actor}, {"data", event.data}});
+                    list.push_back({{"id", event.id},
+                                    {"session", event.session},
+                                    {"type", event.type},
+                                    {"actor", event.actor},
+                                    {"data", event.data}});
             }
         }
         return list;

@@ -23,9 +23,7 @@ constexpr int journalInterval = 1000;
 
 } // namespace
 
-DocumentArea::DocumentArea(JobBridge &jobs, QWidget *parent)
-    : QTabWidget(parent)
-    , m_jobs(jobs)
+DocumentArea::DocumentArea(JobBridge &jobs, QWidget *parent) : QTabWidget(parent), m_jobs(jobs)
 {
     setDocumentMode(true);
     setMovable(true);
@@ -181,10 +179,7 @@ ProposalDocument *DocumentArea::currentProposal() const
     return qobject_cast<ProposalDocument *>(currentWidget());
 }
 
-EvidenceView *DocumentArea::currentReport() const
-{
-    return qobject_cast<EvidenceView *>(currentWidget());
-}
+EvidenceView *DocumentArea::currentReport() const { return qobject_cast<EvidenceView *>(currentWidget()); }
 
 OpenTexts DocumentArea::openTexts() const
 {

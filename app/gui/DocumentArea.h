@@ -35,7 +35,8 @@ public:
     void openFile(const QString &path, int line = 0, int column = 0);
     ProposalDocument *openProposal(const QString &id);
     ProposalDocument *findProposal(const QString &id) const;
-    EvidenceView *openReport(const QString &key, const QString &title, const QString &heading, const Json &report);
+    EvidenceView *openReport(const QString &key, const QString &title, const QString &heading,
+                             const Json &report);
 
     EditorDocument *currentEditor() const;
     ProposalDocument *currentProposal() const;
@@ -75,9 +76,9 @@ private:
     QFileSystemWatcher m_watcher;
     QTimer m_journalTimer;
     std::filesystem::path m_journal;
-    QHash<QString, QString> m_journalled;   ///< text last written to the journal by path
+    QHash<QString, QString> m_journalled; ///< text last written to the journal by path
     QSet<QString> m_opening;
-    QHash<QString, std::pair<int, int>> m_places;   ///< where to go once a file has been read
+    QHash<QString, std::pair<int, int>> m_places; ///< where to go once a file has been read
     QString m_diagnosticFolder;
     std::vector<Diagnostic> m_diagnostics;
     int m_zoom = 0;

@@ -20,7 +20,8 @@ void EventMirror::apply(StoreNews news)
             const QString key = toText(candidate);
             const Json &report = memberOr(event.data, "report");
             // A quick verdict never hides a confirmed one.
-            if (!m_reports.contains(key) || !Report::isConfirmed(m_reports.value(key)) || Report::isConfirmed(report)) {
+            if (!m_reports.contains(key) || !Report::isConfirmed(m_reports.value(key))
+                || Report::isConfirmed(report)) {
                 m_reports.insert(key, report);
                 m_verdictEvents[candidate] = event.id;
             }
@@ -31,8 +32,9 @@ void EventMirror::apply(StoreNews news)
 
 const Event *EventMirror::event(std::int64_t id) const
 {
-    const auto found = std::lower_bound(m_events.begin(), m_events.end(), id,
-                                        [](const Event &event, std::int64_t wanted) { return event.id < wanted; });
+    const auto found =
+        std::lower_bound(m_events.begin(), m_events.end(), id,
+                         [](const Event &event, std::int64_t wanted) { return event.id < wanted; });
     return found != m_events.end() && found->id == id ? &*found : nullptr;
 }
 

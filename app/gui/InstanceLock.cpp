@@ -16,8 +16,8 @@ constexpr int patience = 250;
 } // namespace
 
 InstanceLock::InstanceLock(const std::filesystem::path &workspace, QObject *parent)
-    : QObject(parent)
-    , m_name(pathText(runtimeFolder() / ("window-" + sha256Hex(workspace.string()).substr(0, 24) + ".sock")))
+    : QObject(parent),
+      m_name(pathText(runtimeFolder() / ("window-" + sha256Hex(workspace.string()).substr(0, 24) + ".sock")))
 {
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     connect(&m_server, &QLocalServer::newConnection, this, [this] {

@@ -13,9 +13,7 @@ constexpr std::string_view quietName = "quiet";
 
 } // namespace
 
-JobBridge::JobBridge(QObject *parent)
-    : QObject(parent)
-    , m_runner(std::make_unique<JobRunner>())
+JobBridge::JobBridge(QObject *parent) : QObject(parent), m_runner(std::make_unique<JobRunner>())
 {
     m_runner->addObserver([this](const JobInfo &info) { observe(info); });
 }
@@ -26,7 +24,8 @@ JobBridge::~JobBridge()
     m_runner.reset();
 }
 
-JobId JobBridge::submit(const Lane &lane, JobKind kind, const QString &name, JobWork work, const std::string &tag)
+JobId JobBridge::submit(const Lane &lane, JobKind kind, const QString &name, JobWork work,
+                        const std::string &tag)
 {
     const std::string shown = kind == JobKind::Quiet ? std::string(quietName) : toUtf8(name);
     return m_runner->submit(lane, shown, std::move(work), tag);
@@ -70,10 +69,7 @@ void JobBridge::show(const JobInfo &info)
         emit jobProgressed(info.id, info.progress);
 }
 
-void JobBridge::cancel(JobId id)
-{
-    m_runner->cancel(id);
-}
+void JobBridge::cancel(JobId id) { m_runner->cancel(id); }
 
 void JobBridge::cancelShown()
 {

@@ -15,8 +15,8 @@
 namespace heddle {
 
 enum class JobKind {
-    Shown,   ///< in the status bar, with progress and cancel
-    Quiet,   ///< short and frequent: following the store, saving
+    Shown, ///< in the status bar, with progress and cancel
+    Quiet, ///< short and frequent: following the store, saving
 };
 
 /// The window's end of the job runner: results and progress come back on the GUI thread, progress at most
@@ -64,7 +64,7 @@ private:
     void observe(const JobInfo &info);
     void show(const JobInfo &info);
 
-    std::mutex m_mutex;   ///< guards the time of the last progress sent, which lane threads write
+    std::mutex m_mutex; ///< guards the time of the last progress sent, which lane threads write
     std::map<JobId, std::chrono::steady_clock::time_point> m_lastProgress;
     std::set<JobId> m_shown;
     std::unique_ptr<JobRunner> m_runner;

@@ -37,7 +37,8 @@ Result<JudgeInput> headOf(const fs::path &workspace, const std::string &taskPath
             files[relative.generic_string()] = text;
     }
     if (files.empty())
-        return Error(Code::NotFound, "the candidate's folder is empty", folder.string(), "run Optimise first");
+        return Error(Code::NotFound, "the candidate's folder is empty", folder.string(),
+                     "run Optimise first");
     return JudgeInput{taskPath, std::move(files)};
 }
 
@@ -57,8 +58,8 @@ std::string taskOfHeadFile(const fs::path &workspace, const fs::path &file)
     return {};
 }
 
-Result<JudgeInput> judgeInput(const fs::path &workspace, const fs::path &file, const std::string &selectedTask,
-                              const OpenTexts &openTexts)
+Result<JudgeInput> judgeInput(const fs::path &workspace, const fs::path &file,
+                              const std::string &selectedTask, const OpenTexts &openTexts)
 {
     if (const std::string task = taskOfHeadFile(workspace, file); !task.empty())
         return headOf(workspace, task, openTexts);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/base/Result.h"
 #include "core/base/File.h"
+#include "core/base/Result.h"
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,7 @@ using OpenTexts = std::map<std::string, std::string>;
 
 /// What *Judge* judges: a candidate and the task that it replaces.
 struct JudgeInput {
-    std::string taskPath;   ///< relative to the workspace
+    std::string taskPath; ///< relative to the workspace
     FileTree files;
 };
 

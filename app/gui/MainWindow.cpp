@@ -38,19 +38,16 @@ namespace {
 
 constexpr int layoutVersion = 1;
 
-QString layoutFile()
-{
-    return pathText(stateFolder() / "window.ini");
-}
+QString layoutFile() { return pathText(stateFolder() / "window.ini"); }
 
 } // namespace
 
 MainWindow::MainWindow(WindowSetup setup, QWidget *parent)
-    : QMainWindow(parent)
-    , m_setup(std::move(setup))
-    , m_jobs(nullptr)
-    , m_actions(std::make_unique<WindowActions>(this))
-    , m_folderWatcher(new QFileSystemWatcher(this))
+    : QMainWindow(parent),
+      m_setup(std::move(setup)),
+      m_jobs(nullptr),
+      m_actions(std::make_unique<WindowActions>(this)),
+      m_folderWatcher(new QFileSystemWatcher(this))
 {
     setWindowTitle(tr("Heddle"));
     setAccessibleName(tr("Heddle"));
@@ -141,8 +138,10 @@ void MainWindow::connectActions()
     });
     connect(a.quit, &QAction::triggered, this, &QWidget::close);
     connect(a.lint, &QAction::triggered, this, [this] { m_controller->lint(taskInput(currentTask())); });
-    connect(a.baseline, &QAction::triggered, this, [this] { m_controller->baseline(taskInput(currentTask())); });
-    connect(a.optimise, &QAction::triggered, this, [this] { m_controller->optimize(taskInput(currentTask())); });
+    connect(a.baseline, &QAction::triggered, this,
+            [this] { m_controller->baseline(taskInput(currentTask())); });
+    connect(a.optimise, &QAction::triggered, this,
+            [this] { m_controller->optimize(taskInput(currentTask())); });
     connect(a.judge, &QAction::triggered, this, &MainWindow::judgeCurrent);
     connect(a.exportCode, &QAction::triggered, this, &MainWindow::exportCurrent);
     connect(a.cancel, &QAction::triggered, this, [this] { m_jobs.cancelShown(); });

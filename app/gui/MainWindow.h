@@ -30,7 +30,7 @@ struct WindowSetup {
     Environment environment;
     WorkbenchFactory factory;
     std::string target = "cpu";
-    QPalette systemPalette;   ///< of the desktop, before ours was applied
+    QPalette systemPalette; ///< of the desktop, before ours was applied
 };
 
 /// The window of one workspace: the welcome page until one is open, then the Work layout. Wiring only: views
@@ -67,7 +67,8 @@ private:
     void restoreLayout();
     void saveLayout();
 
-    void openWorkspace(const std::filesystem::path &folder, const std::optional<std::filesystem::path> &loneFile);
+    void openWorkspace(const std::filesystem::path &folder,
+                       const std::optional<std::filesystem::path> &loneFile);
     void openSample(const QString &path);
     void rescanTasks();
     void runCheckUp();

@@ -107,7 +107,8 @@ void MainWindow::exportCurrent()
 {
     const QString task = currentTask();
     const std::string candidate = m_controller->mirror().bestCandidate(toUtf8(task));
-    auto *dialog = new QFileDialog(this, tr("Export into a new or empty folder"), pathText(m_controller->workspace()));
+    auto *dialog =
+        new QFileDialog(this, tr("Export into a new or empty folder"), pathText(m_controller->workspace()));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::Directory);
     dialog->setOption(QFileDialog::ShowDirsOnly);
@@ -126,7 +127,8 @@ void MainWindow::connectProposal(ProposalDocument *document)
                 for (const auto &[file, index] : hunks)
                     selection.hunks.emplace_back(toUtf8(file), index);
                 document->setBusy(true);
-                m_controller->accept(toUtf8(id), selection, headBuffers(toUtf8(document->proposal().taskPath)));
+                m_controller->accept(toUtf8(id), selection,
+                                     headBuffers(toUtf8(document->proposal().taskPath)));
             });
     connect(document, &ProposalDocument::rejectRequested, this,
             [this, document](const QString &id, const QString &reason, const QString &comment) {
@@ -146,9 +148,10 @@ void MainWindow::connectProposal(ProposalDocument *document)
             [this](const QString &id, const QString &file, int line, int hunk, const QString &text) {
                 m_controller->comment(toUtf8(id), toUtf8(file), line, hunk, toUtf8(text));
             });
-    connect(document, &ProposalDocument::judgeRequested, this, [this, document](const QString &, const FileTree &files) {
-        m_controller->judge(taskInput(document->proposal().taskPath), files);
-    });
+    connect(document, &ProposalDocument::judgeRequested, this,
+            [this, document](const QString &, const FileTree &files) {
+                m_controller->judge(taskInput(document->proposal().taskPath), files);
+            });
     connect(document, &ProposalDocument::evidenceRequested, this, [this](const QString &candidate) {
         showMeasurement(m_controller->mirror().verdictEvent(toUtf8(candidate)));
     });
@@ -165,18 +168,21 @@ void MainWindow::showMeasurement(std::int64_t id)
     if (event->type == "judged") {
         const QString candidate = toText(std::string_view(stringOr(event->data, "candidate")).substr(0, 8));
         const bool isConfirmed = stringOr(event->data, "stage") == "confirmed";
-        const QString heading = isConfirmed ? tr("Candidate %1, confirmed, event %2") : tr("Candidate %1, quick, event %2");
+        const QString heading =
+            isConfirmed ? tr("Candidate %1, confirmed, event %2") : tr("Candidate %1, quick, event %2");
         m_documents->openReport(u"event "_s + number, tr("Evidence %1").arg(candidate),
                                 heading.arg(candidate, number), memberOr(event->data, "report"));
     } else if (event->type == "baseline_measured") {
         m_documents->openReport(u"event "_s + number, tr("Baseline"), tr("Measured by event %1").arg(number),
                                 event->data);
     } else if (event->type == "linted") {
-        m_documents->openReport(u"event "_s + number, tr("Lint"), tr("Found by event %1").arg(number), event->data);
+        m_documents->openReport(u"event "_s + number, tr("Lint"), tr("Found by event %1").arg(number),
+                                event->data);
     } else {
         m_messageBanner->clearButtons();
         m_messageBanner->showMessage(BannerKind::Info, tr("Event %1: %2").arg(number, toText(event->type)),
-                                     tr("The details hold what was written down."), toText(prettyText(event->data)));
+                                     tr("The details hold what was written down."),
+                                     toText(prettyText(event->data)));
     }
 }
 
@@ -185,7 +191,8 @@ void MainWindow::actionDone(const QString &action, const Json &report)
     m_messageBanner->clearButtons();
     m_messageBanner->hide();
     if (action == u"baseline" || action == u"lint") {
-        m_documents->openReport(action, action == u"lint" ? tr("Lint") : tr("Baseline"), currentTask(), report);
+        m_documents->openReport(action, action == u"lint" ? tr("Lint") : tr("Baseline"), currentTask(),
+                                report);
         m_docks->showResults();
     } else if (action == u"judge") {
         const std::string verdict = Report::verdictClass(report);

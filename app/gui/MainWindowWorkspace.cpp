@@ -111,9 +111,9 @@ void MainWindow::askTrust()
     if (m_controller->isTrusted())
         return;
     m_trustBanner->clearButtons();
-    m_trustBanner->showMessage(BannerKind::Warning,
-                               tr("Nothing in this folder runs until you trust it: task files are programs."),
-                               tr("You can read and edit. Trust it if you know where these files come from."));
+    m_trustBanner->showMessage(
+        BannerKind::Warning, tr("Nothing in this folder runs until you trust it: task files are programs."),
+        tr("You can read and edit. Trust it if you know where these files come from."));
     QPushButton *trust = m_trustBanner->addButton(tr("Trust this folder"));
     connect(trust, &QPushButton::clicked, m_controller.get(), &WorkspaceController::trust);
 }
@@ -205,17 +205,18 @@ void MainWindow::connectController()
         m_trustBanner->hide();
         refreshActions();
     });
-    connect(m_controller.get(), &WorkspaceController::proposalLoaded, this, [this](const ProposalTrees &trees) {
-        ProposalDocument *document = m_documents->findProposal(toText(trees.proposal));
-        if (document == nullptr)
-            return;
-        ProposalInfo info = document->proposal();
-        info.id = toText(trees.proposal);
-        info.base = trees.base;
-        info.proposed = trees.proposed;
-        document->setProposal(info);
-        refreshProposal(document);
-    });
+    connect(m_controller.get(), &WorkspaceController::proposalLoaded, this,
+            [this](const ProposalTrees &trees) {
+                ProposalDocument *document = m_documents->findProposal(toText(trees.proposal));
+                if (document == nullptr)
+                    return;
+                ProposalInfo info = document->proposal();
+                info.id = toText(trees.proposal);
+                info.base = trees.base;
+                info.proposed = trees.proposed;
+                document->setProposal(info);
+                refreshProposal(document);
+            });
     connect(m_controller.get(), &WorkspaceController::filesLanded, m_documents, &DocumentArea::landFiles);
 }
 

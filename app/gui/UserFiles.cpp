@@ -46,17 +46,11 @@ std::string canonicalText(const fs::path &path)
     return (code ? path : canonical).string();
 }
 
-fs::path trustFile()
-{
-    return configFolder() / "trusted-folders.json";
-}
+fs::path trustFile() { return configFolder() / "trusted-folders.json"; }
 
 } // namespace
 
-std::vector<std::string> recent()
-{
-    return readList(stateFolder() / "recent.json");
-}
+std::vector<std::string> recent() { return readList(stateFolder() / "recent.json"); }
 
 Result<void> addRecent(const fs::path &path)
 {

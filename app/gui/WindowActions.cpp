@@ -21,8 +21,7 @@ class Words {
 
 } // namespace
 
-WindowActions::WindowActions(QMainWindow *window)
-    : registry(new ActionRegistry(window))
+WindowActions::WindowActions(QMainWindow *window) : registry(new ActionRegistry(window))
 {
     addAll();
     addMenus(window);

@@ -19,7 +19,8 @@ struct WindowActions {
     QAction *undo, *redo, *cut, *copy, *paste, *find, *replace, *goToLine;
     QAction *lint, *baseline, *optimise, *judge, *exportCode, *cancel;
     QAction *acceptHunk, *rejectHunk, *acceptAll, *rejectAll, *undoDecision, *comment, *evidence;
-    QAction *palette, *focusReview, *themeSystem, *themeLight, *themeDark, *zoomIn, *zoomOut, *zoomReset, *workMode;
+    QAction *palette, *focusReview, *themeSystem, *themeLight, *themeDark, *zoomIn, *zoomOut, *zoomReset,
+        *workMode;
 
     /// Those that need an open, trusted workspace.
     QList<QAction *> runActions() const { return {lint, baseline, optimise, judge, exportCode}; }
@@ -27,7 +28,10 @@ struct WindowActions {
     {
         return {acceptHunk, rejectHunk, acceptAll, rejectAll, undoDecision, comment, evidence};
     }
-    QList<QAction *> editActions() const { return {undo, redo, cut, copy, paste, find, replace, goToLine, save}; }
+    QList<QAction *> editActions() const
+    {
+        return {undo, redo, cut, copy, paste, find, replace, goToLine, save};
+    }
 
 private:
     void addAll();

@@ -18,15 +18,15 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 WorkDocks::WorkDocks(QMainWindow *window)
-    : QObject(window)
-    , m_window(window)
-    , m_tasks(new TaskTree(window))
-    , m_proposals(new ProposalList(window))
-    , m_plan(new PlanView(window))
-    , m_transcript(new TranscriptView(window))
-    , m_results(new ResultsView(window))
-    , m_problems(new ProblemsView(window))
-    , m_log(new LogView(window))
+    : QObject(window),
+      m_window(window),
+      m_tasks(new TaskTree(window)),
+      m_proposals(new ProposalList(window)),
+      m_plan(new PlanView(window)),
+      m_transcript(new TranscriptView(window)),
+      m_results(new ResultsView(window)),
+      m_problems(new ProblemsView(window)),
+      m_log(new LogView(window))
 {
     window->setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks
                            | QMainWindow::AllowTabbedDocks);
@@ -35,10 +35,11 @@ WorkDocks::WorkDocks(QMainWindow *window)
     window->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
     m_taskDock = addDock(window, u"dock.tasks"_s, tr("Tasks"), m_tasks, Qt::LeftDockWidgetArea);
-    m_proposalDock = addDock(window, u"dock.proposals"_s, tr("Proposals"), m_proposals, Qt::LeftDockWidgetArea);
+    m_proposalDock =
+        addDock(window, u"dock.proposals"_s, tr("Proposals"), m_proposals, Qt::LeftDockWidgetArea);
     m_planDock = addDock(window, u"dock.plan"_s, tr("Plan"), m_plan, Qt::RightDockWidgetArea);
-    m_transcriptDock
-        = addDock(window, u"dock.transcript"_s, tr("Transcript"), m_transcript, Qt::RightDockWidgetArea);
+    m_transcriptDock =
+        addDock(window, u"dock.transcript"_s, tr("Transcript"), m_transcript, Qt::RightDockWidgetArea);
     m_resultDock = addDock(window, u"dock.results"_s, tr("Results"), m_results, Qt::BottomDockWidgetArea);
     m_problemDock = addDock(window, u"dock.problems"_s, tr("Problems"), m_problems, Qt::BottomDockWidgetArea);
     QDockWidget *log = addDock(window, u"dock.log"_s, tr("Log"), m_log, Qt::BottomDockWidgetArea);
@@ -60,7 +61,8 @@ void WorkDocks::arrange()
     m_window->resizeDocks({m_planDock, m_transcriptDock}, {unit * 10, unit * 34}, Qt::Vertical);
 }
 
-QDockWidget *WorkDocks::addDock(QMainWindow *window, const QString &id, const QString &title, QWidget *view, int area)
+QDockWidget *WorkDocks::addDock(QMainWindow *window, const QString &id, const QString &title, QWidget *view,
+                                int area)
 {
     auto *dock = new QDockWidget(title, window);
     dock->setObjectName(id);

@@ -44,7 +44,8 @@ public:
 
 private:
     void nameTabBars();
-    QDockWidget *addDock(QMainWindow *window, const QString &id, const QString &title, QWidget *view, int area);
+    QDockWidget *addDock(QMainWindow *window, const QString &id, const QString &title, QWidget *view,
+                         int area);
 
     QMainWindow *m_window;
     TaskTree *m_tasks;

@@ -50,14 +50,14 @@ struct WorkspaceController::Following {
 
 WorkspaceController::WorkspaceController(JobBridge &jobs, Environment environment, WorkbenchFactory factory,
                                          fs::path workspace, std::string target, QObject *parent)
-    : QObject(parent)
-    , m_jobs(jobs)
-    , m_environment(std::move(environment))
-    , m_factory(std::move(factory))
-    , m_workspace(std::move(workspace))
-    , m_target(std::move(target))
-    , m_following(std::make_shared<Following>())
-    , m_isTrusted(userFiles::isTrusted(m_workspace))
+    : QObject(parent),
+      m_jobs(jobs),
+      m_environment(std::move(environment)),
+      m_factory(std::move(factory)),
+      m_workspace(std::move(workspace)),
+      m_target(std::move(target)),
+      m_following(std::make_shared<Following>()),
+      m_isTrusted(userFiles::isTrusted(m_workspace))
 {
     m_timer.setInterval(followInterval);
     connect(&m_timer, &QTimer::timeout, this, &WorkspaceController::poll);
@@ -66,13 +66,14 @@ WorkspaceController::WorkspaceController(JobBridge &jobs, Environment environmen
 WorkspaceController::~WorkspaceController()
 {
     // The lane that opened the store also closes it.
-    m_jobs.run<int>(Lane::io(), JobKind::Quiet, {}, nullptr,
-                    [following = std::move(m_following)](const CancelToken &, const ProgressSink &) {
-                        following->follower.reset();
-                        following->store.reset();
-                        return 0;
-                    },
-                    [](int) {});
+    m_jobs.run<int>(
+        Lane::io(), JobKind::Quiet, {}, nullptr,
+        [following = std::move(m_following)](const CancelToken &, const ProgressSink &) {
+            following->follower.reset();
+            following->store.reset();
+            return 0;
+        },
+        [](int) {});
 }
 
 void WorkspaceController::start()
@@ -121,10 +122,12 @@ void WorkspaceController::trust()
 {
     m_jobs.run<Result<void>>(
         Lane::io(), JobKind::Quiet, {}, this,
-        [following = m_following, workspace = m_workspace](const CancelToken &, const ProgressSink &) -> Result<void> {
+        [following = m_following, workspace = m_workspace](const CancelToken &,
+                                                           const ProgressSink &) -> Result<void> {
             HEDDLE_CHECK_OK(userFiles::trust(workspace));
             HEDDLE_CHECK_OK(following->open(workspace));
-            HEDDLE_CHECK_OK(following->store->append({}, "person", "trusted", {{"folder", workspace.string()}}));
+            HEDDLE_CHECK_OK(
+                following->store->append({}, "person", "trusted", {{"folder", workspace.string()}}));
             return {};
         },
         [this](Result<void> result) {
@@ -143,7 +146,8 @@ void WorkspaceController::runOperation(const QString &action, const QString &nam
     m_jobs.run<Result<Json>>(
         lane, JobKind::Shown, name, this,
         [factory = m_factory, environment = m_environment, workspace = m_workspace, target = m_target,
-         operation = std::move(operation)](const CancelToken &cancel, const ProgressSink &progress) -> Result<Json> {
+         operation = std::move(operation)](const CancelToken &cancel,
+                                           const ProgressSink &progress) -> Result<Json> {
             HEDDLE_TRY(const std::unique_ptr<Workbench> workbench, factory(environment, workspace, target));
             return operation(*workbench, cancel, progress);
         },
@@ -166,12 +170,13 @@ void WorkspaceController::runInSession(const QString &action, const QString &nam
                                        const std::string &policy, SessionOperation operation)
 {
     runOperation(action, name, Lane::device(m_target),
-                 [file = absolute(task.path), task, policy, operation = std::move(operation)](
-                     Workbench &workbench, const CancelToken &cancel, const ProgressSink &progress) -> Result<Json> {
+                 [file = absolute(task.path), task, policy,
+                  operation = std::move(operation)](Workbench &workbench, const CancelToken &cancel,
+                                                    const ProgressSink &progress) -> Result<Json> {
                      HEDDLE_TRY(const std::string session, workbench.startSession(file, policy, task.source));
                      Result<Json> result = operation(workbench, session, cancel, progress);
-                     const bool isCancelled = cancel.stop_requested()
-                         || (!result && result.error().code() == Code::Cancelled);
+                     const bool isCancelled =
+                         cancel.stop_requested() || (!result && result.error().code() == Code::Cancelled);
                      std::string reason = result ? "done" : "failed";
                      if (isCancelled)
                          reason = "cancelled";
@@ -199,9 +204,10 @@ void WorkspaceController::baseline(const TaskInput &task)
 
 void WorkspaceController::optimize(const TaskInput &task)
 {
-    runInSession(u"optimise"_s, tr("Optimise %1").arg(toText(task.path)), task, "builtin",
-                 [](Workbench &workbench, const std::string &session, const CancelToken &cancel,
-                    const ProgressSink &progress) { return workbench.optimize(session, {}, cancel, progress); });
+    runInSession(
+        u"optimise"_s, tr("Optimise %1").arg(toText(task.path)), task, "builtin",
+        [](Workbench &workbench, const std::string &session, const CancelToken &cancel,
+           const ProgressSink &progress) { return workbench.optimize(session, {}, cancel, progress); });
 }
 
 void WorkspaceController::judge(const TaskInput &task, const FileTree &files)
@@ -213,32 +219,38 @@ void WorkspaceController::judge(const TaskInput &task, const FileTree &files)
                  });
 }
 
-void WorkspaceController::exportCandidate(const TaskInput &task, const std::string &candidate, const fs::path &folder)
+void WorkspaceController::exportCandidate(const TaskInput &task, const std::string &candidate,
+                                          const fs::path &folder)
 {
     runInSession(u"export"_s, tr("Export %1").arg(toText(task.path)), task, "person",
-                 [candidate, folder](Workbench &workbench, const std::string &session, const CancelToken &cancel,
-                                     const ProgressSink &progress) {
-                     return workbench.exportCandidate(session, candidate, "modelnew", folder, cancel, progress);
+                 [candidate, folder](Workbench &workbench, const std::string &session,
+                                     const CancelToken &cancel, const ProgressSink &progress) {
+                     return workbench.exportCandidate(session, candidate, "modelnew", folder, cancel,
+                                                      progress);
                  });
 }
 
-void WorkspaceController::accept(const std::string &proposal, const Selection &selection, const FileTree &openBuffers)
+void WorkspaceController::accept(const std::string &proposal, const Selection &selection,
+                                 const FileTree &openBuffers)
 {
     const auto row = m_mirror.proposal(proposal);
     m_landedTask = row ? row->taskPath : std::string();
     // Decisions don't wait for a measurement: they have the processor lane.
-    runOperation(u"accept"_s, tr("Accept the proposal"), Lane::cpu(),
-                 [proposal, selection, openBuffers](Workbench &workbench, const CancelToken &, const ProgressSink &) {
-                     return workbench.accept(proposal, selection, "person", openBuffers);
-                 });
+    runOperation(
+        u"accept"_s, tr("Accept the proposal"), Lane::cpu(),
+        [proposal, selection, openBuffers](Workbench &workbench, const CancelToken &, const ProgressSink &) {
+            return workbench.accept(proposal, selection, "person", openBuffers);
+        });
 }
 
-void WorkspaceController::reject(const std::string &proposal, const std::string &reason, const std::string &comment)
+void WorkspaceController::reject(const std::string &proposal, const std::string &reason,
+                                 const std::string &comment)
 {
-    runOperation(u"reject"_s, tr("Reject the proposal"), Lane::cpu(),
-                 [proposal, reason, comment](Workbench &workbench, const CancelToken &, const ProgressSink &) {
-                     return workbench.reject(proposal, reason, comment, "person");
-                 });
+    runOperation(
+        u"reject"_s, tr("Reject the proposal"), Lane::cpu(),
+        [proposal, reason, comment](Workbench &workbench, const CancelToken &, const ProgressSink &) {
+            return workbench.reject(proposal, reason, comment, "person");
+        });
 }
 
 void WorkspaceController::undo(std::int64_t decision, const FileTree &openBuffers)
@@ -300,9 +312,6 @@ void WorkspaceController::loadProposal(const std::string &proposal)
         });
 }
 
-void WorkspaceController::cancelAll()
-{
-    m_jobs.cancelShown();
-}
+void WorkspaceController::cancelAll() { m_jobs.cancelShown(); }
 
 } // namespace heddle

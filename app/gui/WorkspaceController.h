@@ -20,8 +20,8 @@ using WorkbenchFactory = std::function<Result<std::unique_ptr<Workbench>>(
 
 /// A task with the text that is on screen, if that is not what the disk has.
 struct TaskInput {
-    std::string path;                    ///< relative to the workspace
-    std::optional<std::string> source;   ///< unsaved text
+    std::string path;                  ///< relative to the workspace
+    std::optional<std::string> source; ///< unsaved text
 };
 
 /// Trees that a proposal's diff is made of.
@@ -60,12 +60,14 @@ public:
     void baseline(const TaskInput &task);
     void optimize(const TaskInput &task);
     void judge(const TaskInput &task, const FileTree &files);
-    void exportCandidate(const TaskInput &task, const std::string &candidate, const std::filesystem::path &folder);
+    void exportCandidate(const TaskInput &task, const std::string &candidate,
+                         const std::filesystem::path &folder);
     /// `openBuffers`: text on screen by path below the head folder.
     void accept(const std::string &proposal, const Selection &selection, const FileTree &openBuffers);
     void reject(const std::string &proposal, const std::string &reason, const std::string &comment);
     void undo(std::int64_t decision, const FileTree &openBuffers);
-    void comment(const std::string &proposal, const std::string &file, int line, int hunk, const std::string &text);
+    void comment(const std::string &proposal, const std::string &file, int line, int hunk,
+                 const std::string &text);
     void loadProposal(const std::string &proposal);
     void cancelAll();
 
@@ -81,16 +83,16 @@ signals:
 
 private:
     struct Following;
-    using SessionOperation = std::function<Result<Json>(Workbench &, const std::string &session, const CancelToken &,
-                                                        const ProgressSink &)>;
+    using SessionOperation = std::function<Result<Json>(Workbench &, const std::string &session,
+                                                        const CancelToken &, const ProgressSink &)>;
     using Operation = std::function<Result<Json>(Workbench &, const CancelToken &, const ProgressSink &)>;
 
     void poll();
     void runOperation(const QString &action, const QString &name, const Lane &lane, Operation operation);
     void operationDone(const QString &action, Result<Json> result);
     /// A session on the task that lives as long as the operation, ended with how it went.
-    void runInSession(const QString &action, const QString &name, const TaskInput &task, const std::string &policy,
-                      SessionOperation operation);
+    void runInSession(const QString &action, const QString &name, const TaskInput &task,
+                      const std::string &policy, SessionOperation operation);
     void judgeLanded(const Json &result);
 
     JobBridge &m_jobs;

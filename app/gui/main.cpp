@@ -39,14 +39,15 @@ int main(int argc, char **argv)
     parser.setApplicationDescription(Words::tr("Optimise the operators of a PyTorch model."));
     parser.addHelpOption();
     parser.addVersionOption();
-    const QCommandLineOption newWorkspace(u"new-workspace"_s, Words::tr("Make the folder if it does not exist yet."));
-    const QCommandLineOption target(u"target"_s, Words::tr("Where things run: cpu, or ssh://HOST/cpu."), u"target"_s,
-                                    u"cpu"_s);
-    const QCommandLineOption automation(u"automation"_s,
-                                        Words::tr("Let a script drive this window through a socket of that path."),
-                                        u"socket"_s);
-    const QCommandLineOption unsandboxed(u"unsandboxed"_s,
-                                         Words::tr("Allow runs where no sandbox can be had; each verdict says so."));
+    const QCommandLineOption newWorkspace(u"new-workspace"_s,
+                                          Words::tr("Make the folder if it does not exist yet."));
+    const QCommandLineOption target(u"target"_s, Words::tr("Where things run: cpu, or ssh://HOST/cpu."),
+                                    u"target"_s, u"cpu"_s);
+    const QCommandLineOption automation(
+        u"automation"_s, Words::tr("Let a script drive this window through a socket of that path."),
+        u"socket"_s);
+    const QCommandLineOption unsandboxed(
+        u"unsandboxed"_s, Words::tr("Allow runs where no sandbox can be had; each verdict says so."));
     parser.addOptions({newWorkspace, target, automation, unsandboxed});
     parser.addPositionalArgument(u"path"_s, Words::tr("A folder of tasks, or one task file."), u"[path]"_s);
     parser.process(application);

@@ -13,11 +13,11 @@ namespace heddle {
 
 /// One item of a plan, as a person sees, edits and reorders it.
 struct PlanItem {
-    std::string id;          ///< stable within the session: "item-1"
-    std::string title;       ///< "Fuse mul, add, gelu into one pass"
-    std::string boundary;    ///< the operators inside, by name
-    std::string expected;    ///< the argument for it, with measured figures
-    std::string state;       ///< "open", "working", "done", "dropped"
+    std::string id;       ///< stable within the session: "item-1"
+    std::string title;    ///< "Fuse mul, add, gelu into one pass"
+    std::string boundary; ///< the operators inside, by name
+    std::string expected; ///< the argument for it, with measured figures
+    std::string state;    ///< "open", "working", "done", "dropped"
 };
 
 /// What a policy may do, and nothing else: each call is an event of the session, each result too.

@@ -13,9 +13,9 @@ using CancelSource = std::stop_source;
 
 /// One step of a long operation, as shown to a person.
 struct Progress {
-    std::string phase;        ///< "compiling", "checking correctness", ...
-    double fraction = -1.0;   ///< 0 to 1, or negative where unknown
-    std::string detail;       ///< one short sentence, may be empty
+    std::string phase;      ///< "compiling", "checking correctness", ...
+    double fraction = -1.0; ///< 0 to 1, or negative where unknown
+    std::string detail;     ///< one short sentence, may be empty
 };
 
 /// Receives progress on the thread of the operation. May be empty.

@@ -46,10 +46,7 @@ Code codeFromName(std::string_view name)
 }
 
 Error::Error(Code code, std::string message, std::string where, std::string next)
-    : m_code(code)
-    , m_message(std::move(message))
-    , m_where(std::move(where))
-    , m_next(std::move(next))
+    : m_code(code), m_message(std::move(message)), m_where(std::move(where)), m_next(std::move(next))
 {
 }
 

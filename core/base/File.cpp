@@ -54,7 +54,7 @@ Result<std::string> readFile(const fs::path &path, std::uint64_t maxBytes)
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.isOpen())
         return systemError("cannot open the file", path);
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd.value(), &info) != 0)
         return systemError("cannot read the file", path);
     if (S_ISDIR(info.st_mode))
@@ -89,7 +89,7 @@ Result<void> writeFileAtomically(const fs::path &path, std::string_view bytes)
         ::unlink(name.c_str());
         return error;
     };
-    struct stat old {};
+    struct stat old{};
     const mode_t mode = ::stat(path.c_str(), &old) == 0 ? (old.st_mode & 07777) : 0644;
     if (::fchmod(fd.value(), mode) != 0)
         return fail(systemError("cannot set its mode", path));
@@ -152,7 +152,8 @@ Result<FileTree> readTree(const fs::path &folder, std::uint64_t maxBytes)
         total += bytes.size();
         if (total > maxBytes)
             return Error(Code::InvalidInput,
-                         "the folder holds more than " + std::to_string(maxBytes) + " bytes", folder.string());
+                         "the folder holds more than " + std::to_string(maxBytes) + " bytes",
+                         folder.string());
         tree.emplace(entry->path().lexically_relative(folder).generic_string(), std::move(bytes));
     }
     if (code)

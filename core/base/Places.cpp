@@ -16,8 +16,8 @@ Result<fs::path> firstWith(std::initializer_list<fs::path> folders, const char *
         if (fs::exists(folder / member, code))
             return fs::weakly_canonical(folder, code);
     }
-    return Error(Code::NotFound, std::string("Heddle's own ") + what + " was not found", programFolder().string(),
-                 "install Heddle again, or run it from its build folder");
+    return Error(Code::NotFound, std::string("Heddle's own ") + what + " was not found",
+                 programFolder().string(), "install Heddle again, or run it from its build folder");
 }
 
 } // namespace
@@ -44,14 +44,16 @@ Result<fs::path> ownProgram(std::string_view name)
 
 Result<fs::path> packageFolder()
 {
-    return firstWith({programFolder() / "../share/heddle/python", fs::path(HEDDLE_SOURCE_DIR) / "core/python"},
-                     "launch.py", "Python package");
+    return firstWith(
+        {programFolder() / "../share/heddle/python", fs::path(HEDDLE_SOURCE_DIR) / "core/python"},
+        "launch.py", "Python package");
 }
 
 Result<fs::path> resourcesFolder()
 {
-    return firstWith({programFolder() / "../share/heddle/resources", fs::path(HEDDLE_SOURCE_DIR) / "resources"},
-                     "include", "resources");
+    return firstWith(
+        {programFolder() / "../share/heddle/resources", fs::path(HEDDLE_SOURCE_DIR) / "resources"}, "include",
+        "resources");
 }
 
 } // namespace heddle

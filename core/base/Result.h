@@ -59,17 +59,17 @@ private:
 
 #define HEDDLE_CONCAT_INNER(a, b) a##b
 #define HEDDLE_CONCAT(a, b) HEDDLE_CONCAT_INNER(a, b)
-#define HEDDLE_TRY_INNER(name, decl, expr)                                                         \
-    auto name = (expr);                                                                            \
-    if (!name)                                                                                     \
-        return std::move(name).error();                                                            \
+#define HEDDLE_TRY_INNER(name, decl, expr)                                                                   \
+    auto name = (expr);                                                                                      \
+    if (!name)                                                                                               \
+        return std::move(name).error();                                                                      \
     decl = std::move(name).value()
 /// HEDDLE_TRY(const auto file, open(path)); returns the error to the caller, else declares `file`.
 #define HEDDLE_TRY(decl, expr) HEDDLE_TRY_INNER(HEDDLE_CONCAT(heddleTry, __COUNTER__), decl, expr)
 /// HEDDLE_CHECK_OK(write(path)); returns the error to the caller, discards nothing else.
-#define HEDDLE_CHECK_OK(expr)                                                                      \
-    do {                                                                                           \
-        auto heddleChecked = (expr);                                                               \
-        if (!heddleChecked)                                                                        \
-            return std::move(heddleChecked).error();                                               \
+#define HEDDLE_CHECK_OK(expr)                                                                                \
+    do {                                                                                                     \
+        auto heddleChecked = (expr);                                                                         \
+        if (!heddleChecked)                                                                                  \
+            return std::move(heddleChecked).error();                                                         \
     } while (false)

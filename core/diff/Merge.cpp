@@ -12,10 +12,7 @@ namespace {
 
 constexpr std::string_view Mark = "\xEF\xBB\xBF";
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 enum class LineEnd { None, Lf, CrLf, Mixed };
 
@@ -48,10 +45,7 @@ std::string withLineEnd(std::string_view text, LineEnd end)
     return out;
 }
 
-bool isUniform(LineEnd end)
-{
-    return end == LineEnd::Lf || end == LineEnd::CrLf;
-}
+bool isUniform(LineEnd end) { return end == LineEnd::Lf || end == LineEnd::CrLf; }
 
 /// `text` written as `mine` is, where that differs from the base in nothing but the manner of writing.
 std::string inMannerOf(std::string_view mine, std::string_view base, std::string_view text)
@@ -111,8 +105,8 @@ private:
     const std::vector<std::string_view> &m_lines;
     const std::vector<Change> m_changes;
     std::size_t m_next = 0;
-    std::size_t m_shifted = 0;   ///< changes counted in m_shift
-    int m_shift = 0;             ///< lines that this side is longer than the base so far
+    std::size_t m_shifted = 0; ///< changes counted in m_shift
+    int m_shift = 0;           ///< lines that this side is longer than the base so far
 };
 
 MergeResult mergeLines(std::string_view baseText, std::string_view mineText, std::string_view theirsText)

@@ -18,7 +18,7 @@ struct MergeConflict {
 };
 
 struct MergeResult {
-    std::string text;                        ///< the merged text; empty when there are conflicts
+    std::string text; ///< the merged text; empty when there are conflicts
     std::vector<MergeConflict> conflicts;
     bool isClean() const { return conflicts.empty(); }
 };

@@ -16,22 +16,19 @@ constexpr int CostLimit = 256;
 constexpr int Unreachable = std::numeric_limits<int>::min() / 4;
 
 struct Point {
-    int x = 0;   ///< in before
-    int y = 0;   ///< in after
+    int x = 0; ///< in before
+    int y = 0; ///< in after
 };
 
 /// A part of both sequences.
 struct Box {
-    int left = 0, right = 0;    ///< before[left, right)
-    int top = 0, bottom = 0;    ///< after[top, bottom)
+    int left = 0, right = 0; ///< before[left, right)
+    int top = 0, bottom = 0; ///< after[top, bottom)
     int width() const { return right - left; }
     int height() const { return bottom - top; }
 };
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class Differ {
 public:
@@ -154,9 +151,8 @@ private:
         std::vector<int> tails;
         std::vector<int> previous(points.size(), -1);
         for (std::size_t i = 0; i < points.size(); ++i) {
-            const auto place =
-                std::lower_bound(tails.begin(), tails.end(), points[i].y,
-                                 [&](int tail, int y) { return points[at(tail)].y < y; });
+            const auto place = std::lower_bound(tails.begin(), tails.end(), points[i].y,
+                                                [&](int tail, int y) { return points[at(tail)].y < y; });
             if (place != tails.begin())
                 previous[i] = *std::prev(place);
             if (place == tails.end())
@@ -200,8 +196,7 @@ private:
             for (int k = -d; k <= d; k += 2) {
                 int x = furthest(m_backward, d, k, box);
                 int y = x - k;
-                while (x >= 0 && x < width && y < height
-                       && isEqual(box.right - 1 - x, box.bottom - 1 - y)) {
+                while (x >= 0 && x < width && y < height && isEqual(box.right - 1 - x, box.bottom - 1 - y)) {
                     ++x;
                     ++y;
                 }
@@ -239,8 +234,8 @@ private:
     /// A split at a corner would give the same box again.
     static std::optional<Point> split(const Box &box, Point inside)
     {
-        const bool isCorner = (inside.x == 0 && inside.y == 0)
-            || (inside.x == box.width() && inside.y == box.height());
+        const bool isCorner =
+            (inside.x == 0 && inside.y == 0) || (inside.x == box.width() && inside.y == box.height());
         if (isCorner)
             return std::nullopt;
         return Point{box.left + inside.x, box.top + inside.y};
@@ -248,7 +243,7 @@ private:
 
     const std::span<const int> m_before;
     const std::span<const int> m_after;
-    std::vector<Occurrences> m_seen;   ///< by number; all zero between calls of uniqueMatches()
+    std::vector<Occurrences> m_seen; ///< by number; all zero between calls of uniqueMatches()
     std::vector<int> m_forward, m_backward;
     std::vector<Box> m_work;
     std::vector<Change> m_changes;

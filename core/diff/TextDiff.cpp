@@ -9,10 +9,7 @@ namespace heddle {
 
 namespace {
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 struct Texts {
     std::vector<std::string_view> before;
@@ -45,8 +42,11 @@ std::vector<std::vector<Change>> groups(const std::vector<Change> &changes)
 void addContext(Hunk &hunk, const Texts &texts, int beforeLine, int afterLine, int count)
 {
     for (int i = 0; i < count; ++i)
-        hunk.lines.push_back({DiffLineKind::Context, beforeLine + i, afterLine + i,
-                              std::string(texts.before[at(beforeLine + i)]), {}});
+        hunk.lines.push_back({DiffLineKind::Context,
+                              beforeLine + i,
+                              afterLine + i,
+                              std::string(texts.before[at(beforeLine + i)]),
+                              {}});
 }
 
 void addChange(Hunk &hunk, const Texts &texts, const Change &change)
@@ -93,7 +93,8 @@ Hunk makeHunk(int index, const Texts &texts, std::vector<Change> changes)
 /// The "start,count" of the unified format, where an empty range names the line before it.
 std::string rangeText(Range range)
 {
-    return std::to_string(range.count == 0 ? range.start : range.start + 1) + ',' + std::to_string(range.count);
+    return std::to_string(range.count == 0 ? range.start : range.start + 1) + ','
+        + std::to_string(range.count);
 }
 
 } // namespace

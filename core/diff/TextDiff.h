@@ -17,18 +17,18 @@ enum class DiffLineKind { Context, Removed, Added };
 
 struct DiffLine {
     DiffLineKind kind = DiffLineKind::Context;
-    int beforeLine = -1;          ///< zero-based, -1 for an added line
-    int afterLine = -1;           ///< zero-based, -1 for a removed line
-    std::string text;             ///< with its line end, if it has one
-    std::vector<Range> marks;     ///< bytes that differ from the line it replaces; may be empty
+    int beforeLine = -1;      ///< zero-based, -1 for an added line
+    int afterLine = -1;       ///< zero-based, -1 for a removed line
+    std::string text;         ///< with its line end, if it has one
+    std::vector<Range> marks; ///< bytes that differ from the line it replaces; may be empty
 };
 
 /// What a person decides at once. `index` counts from 0 in the order of the text and depends on the two
 /// texts alone.
 struct Hunk {
     int index = 0;
-    Change range;                   ///< with its context
-    std::vector<Change> changes;    ///< without
+    Change range;                ///< with its context
+    std::vector<Change> changes; ///< without
     std::vector<DiffLine> lines;
 };
 

@@ -87,7 +87,8 @@ Result<FileTree> applySelection(const FileTree &before, const FileTree &after, c
         }
         for (const int index : indices)
             if (index != 0)
-                return Error(Code::InvalidInput, "a file that is added or removed has one hunk, number 0", name);
+                return Error(Code::InvalidInput, "a file that is added or removed has one hunk, number 0",
+                             name);
         take(tree, name, right);
     }
     for (const std::string &name : selection.files) {

@@ -17,7 +17,7 @@ enum class FileChange { Modified, Added, Removed };
 struct FileDiff {
     std::string name;
     FileChange change = FileChange::Modified;
-    bool isBinary = false;        ///< has a NUL byte: not for reading
+    bool isBinary = false; ///< has a NUL byte: not for reading
     std::vector<Hunk> hunks;
 };
 
@@ -32,6 +32,7 @@ struct TreeSelection {
 
 /// `before` with the selected part of diffTrees(before, after). Error InvalidInput for a file that doesn't
 /// differ or a hunk that isn't there.
-Result<FileTree> applySelection(const FileTree &before, const FileTree &after, const TreeSelection &selection);
+Result<FileTree> applySelection(const FileTree &before, const FileTree &after,
+                                const TreeSelection &selection);
 
 } // namespace heddle

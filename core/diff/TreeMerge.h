@@ -13,12 +13,12 @@ namespace heddle {
 /// both added it differently.
 struct FileConflict {
     std::string name;
-    std::string reason;   ///< a sentence for a person
+    std::string reason; ///< a sentence for a person
     std::vector<MergeConflict> conflicts;
 };
 
 struct TreeMerge {
-    FileTree tree;                          ///< complete only when there is no conflict
+    FileTree tree; ///< complete only when there is no conflict
     std::vector<FileConflict> conflicts;
     bool isClean() const { return conflicts.empty(); }
 };

@@ -8,10 +8,7 @@ namespace heddle {
 
 namespace {
 
-bool hasEnded(JobState state)
-{
-    return state != JobState::Waiting && state != JobState::Running;
-}
+bool hasEnded(JobState state) { return state != JobState::Waiting && state != JobState::Running; }
 
 } // namespace
 

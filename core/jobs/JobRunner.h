@@ -52,12 +52,12 @@ public:
 
 private:
     struct Job {
-        JobInfo info;   ///< guarded by m_mutex
+        JobInfo info; ///< guarded by m_mutex
         JobWork work;
         CancelSource cancel;
     };
     struct LaneQueue {
-        std::deque<std::shared_ptr<Job>> waiting;   ///< guarded by m_mutex
+        std::deque<std::shared_ptr<Job>> waiting; ///< guarded by m_mutex
         std::condition_variable wake;
         std::thread thread;
     };
@@ -71,14 +71,14 @@ private:
     /// Takes waiting jobs out of their queue and asks running ones to stop.
     void cancelWhere(const std::function<bool(const JobInfo &)> &isMeant);
 
-    mutable std::mutex m_mutex;   ///< guards the members below it, and what says so
+    mutable std::mutex m_mutex; ///< guards the members below it, and what says so
     std::condition_variable m_ended;
     JobId m_lastId = 0;
     bool m_isStopping = false;
     std::map<JobId, std::shared_ptr<Job>> m_jobs;
     std::map<Lane, std::unique_ptr<LaneQueue>> m_lanes;
 
-    std::recursive_mutex m_observerMutex;   ///< guards the members below; never taken with m_mutex held
+    std::recursive_mutex m_observerMutex; ///< guards the members below; never taken with m_mutex held
     ObserverId m_lastObserver = 0;
     std::map<ObserverId, Observer> m_observers;
 };

@@ -39,7 +39,8 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
 {
     if (isTooDeep(text))
         return Error(Code::InvalidInput,
-                     "this JSON is nested deeper than " + std::to_string(maximumDepth) + " levels", std::string(where));
+                     "this JSON is nested deeper than " + std::to_string(maximumDepth) + " levels",
+                     std::string(where));
     try {
         return Json::parse(text);
     } catch (const Json::parse_error &failure) {
@@ -51,7 +52,8 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
         return Error(Code::InvalidInput, "this is not valid JSON (column " + std::to_string(column) + ")",
                      std::string(where) + ':' + std::to_string(line));
     } catch (const Json::exception &) {
-        return Error(Code::InvalidInput, "a number in this JSON is too large for a double", std::string(where));
+        return Error(Code::InvalidInput, "a number in this JSON is too large for a double",
+                     std::string(where));
     }
 }
 

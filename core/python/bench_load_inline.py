@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times torch.utils.cpp_extension.load_inline of one kernel: what Heddle's latency is compared with.
+"""Times torch.utils.cpp_extension.load_inline of one kernel, to compare Heddle's latency with.
 
-Usage: python bench_load_inline.py KERNEL INCLUDE_FOLDER. Prints {"seconds"} for the second of two builds, so that
-torch is imported and its build machinery is warm.
+Usage: python bench_load_inline.py KERNEL INCLUDE_FOLDER. Prints {"seconds"} for the second of two
+builds, so that torch is imported and its build machinery is warm.
 """
 
 from __future__ import annotations

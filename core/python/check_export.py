@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an exported ModelNew beside the task's Model in a clean process, with nothing of Heddle in it.
+"""Runs an exported ModelNew beside the task's Model in a clean process without Heddle.
 
-Usage: python -I check_export.py FOLDER, which holds task.py and model_new.py. Prints one JSON object:
+Usage: python -I check_export.py FOLDER, with task.py and model_new.py in it. Prints one object:
 {"ok", "outputs", "worst"}: `worst` is the largest error over the output's largest magnitude.
 """
 

@@ -33,8 +33,7 @@ struct Deadline {
     const CancelToken &cancel;
 
     explicit Deadline(const CallOptions &options)
-        : end(Clock::now() + options.timeout)
-        , cancel(options.cancel)
+        : end(Clock::now() + options.timeout), cancel(options.cancel)
     {
     }
 
@@ -96,7 +95,8 @@ Result<void> sendBytes(int fd, std::string_view bytes, const std::vector<int> &f
 /// Takes every descriptor out of the control data, so that none leaks even when the frame is refused.
 Result<void> takeFds(msghdr &header, std::vector<Fd> &into)
 {
-    for (cmsghdr *message = CMSG_FIRSTHDR(&header); message != nullptr; message = CMSG_NXTHDR(&header, message)) {
+    for (cmsghdr *message = CMSG_FIRSTHDR(&header); message != nullptr;
+         message = CMSG_NXTHDR(&header, message)) {
         if (message->cmsg_level != SOL_SOCKET || message->cmsg_type != SCM_RIGHTS)
             continue;
         const std::size_t count = (message->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -111,7 +111,8 @@ Result<void> takeFds(msghdr &header, std::vector<Fd> &into)
     return {};
 }
 
-Result<void> receiveBytes(int fd, char *into, std::size_t bytes, std::vector<Fd> &fds, const Deadline &deadline)
+Result<void> receiveBytes(int fd, char *into, std::size_t bytes, std::vector<Fd> &fds,
+                          const Deadline &deadline)
 {
     while (bytes > 0) {
         iovec part{into, bytes};

@@ -57,8 +57,8 @@ void LineClient::State::deliver(RpcMessage message)
                                                   numberOr(message.params, "fraction", -1.0),
                                                   stringOr(message.params, "detail")});
     else if (message.method.empty())
-        found->second.result = message.error ? Result<Json>(std::move(*message.error))
-                                             : Result<Json>(std::move(message.result));
+        found->second.result =
+            message.error ? Result<Json>(std::move(*message.error)) : Result<Json>(std::move(message.result));
     changed.notify_all();
 }
 
@@ -74,8 +74,7 @@ void LineClient::State::readLoop()
     changed.notify_all();
 }
 
-LineClient::LineClient(std::shared_ptr<State> state)
-    : m_state(std::move(state))
+LineClient::LineClient(std::shared_ptr<State> state) : m_state(std::move(state))
 {
     m_state->reader = std::thread([reading = m_state.get()] { reading->readLoop(); });
 }

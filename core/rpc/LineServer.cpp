@@ -62,10 +62,7 @@ struct LineServer::State {
         std::size_t running = 0;
     };
 
-    explicit State(RequestHandler requestHandler)
-        : handler(std::move(requestHandler))
-    {
-    }
+    explicit State(RequestHandler requestHandler) : handler(std::move(requestHandler)) {}
 
     void serveConnection(const std::shared_ptr<Connection> &connection);
     void startRequest(const std::shared_ptr<Connection> &connection, RpcMessage message);
@@ -119,7 +116,8 @@ void LineServer::State::runRequest(const std::shared_ptr<Connection> &connection
                                    const CancelToken &cancel)
 {
     const ProgressSink progress = [&](const Progress &step) {
-        const Json params{{"id", message.id}, {"phase", step.phase}, {"fraction", step.fraction}, {"detail", step.detail}};
+        const Json params{
+            {"id", message.id}, {"phase", step.phase}, {"fraction", step.fraction}, {"detail", step.detail}};
         connection->stream->write(Json{{"jsonrpc", "2.0"}, {"method", "$/progress"}, {"params", params}});
     };
     auto result = runHandler(handler, message, cancel, progress);
@@ -139,9 +137,11 @@ void LineServer::State::startRequest(const std::shared_ptr<Connection> &connecti
         const std::lock_guard lock(connection->mutex);
         const bool isFull = connection->requests.size() >= maximumRequests;
         if (isFull || !connection->requests.emplace(key, source).second) {
-            const Error error(Code::Protocol, isFull ? "too many requests at once on one connection"
-                                                     : "a request with this id is still running");
-            connection->stream->write(Json{{"jsonrpc", "2.0"}, {"id", message.id}, {"error", rpcError(error)}});
+            const Error error(Code::Protocol,
+                              isFull ? "too many requests at once on one connection"
+                                     : "a request with this id is still running");
+            connection->stream->write(
+                Json{{"jsonrpc", "2.0"}, {"id", message.id}, {"error", rpcError(error)}});
             return;
         }
         ++connection->running;
@@ -209,15 +209,9 @@ void LineServer::State::acceptLoop()
     }
 }
 
-LineServer::LineServer(RequestHandler handler)
-    : m_state(std::make_shared<State>(std::move(handler)))
-{
-}
+LineServer::LineServer(RequestHandler handler) : m_state(std::make_shared<State>(std::move(handler))) {}
 
-LineServer::~LineServer()
-{
-    stop();
-}
+LineServer::~LineServer() { stop(); }
 
 Result<void> LineServer::listen(const std::filesystem::path &path)
 {
@@ -238,7 +232,7 @@ Result<void> LineServer::listen(const std::filesystem::path &path)
         if (::connect(probe.value(), target, sizeof address) == 0)
             return Error(Code::Conflict, "another worker answers on this socket", name);
     }
-    struct stat info {};
+    struct stat info{};
     if (::lstat(name.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
         ::unlink(name.c_str());
     if (::bind(socket.value(), target, sizeof address) != 0)
@@ -275,7 +269,8 @@ void LineServer::requestStop()
 bool LineServer::wait(std::chrono::milliseconds limit)
 {
     std::unique_lock lock(m_state->mutex);
-    return m_state->changed.wait_for(lock, limit, [&] { return m_state->isStopRequested || m_state->isStopping; });
+    return m_state->changed.wait_for(lock, limit,
+                                     [&] { return m_state->isStopRequested || m_state->isStopping; });
 }
 
 void LineServer::stop()

@@ -25,9 +25,7 @@ Result<std::shared_ptr<LineStream>> LineStream::create(Fd input, Fd output)
 }
 
 LineStream::LineStream(Fd input, Fd output, Fd wake)
-    : m_input(std::move(input))
-    , m_output(std::move(output))
-    , m_wake(std::move(wake))
+    : m_input(std::move(input)), m_output(std::move(output)), m_wake(std::move(wake))
 {
 }
 
@@ -148,7 +146,8 @@ Error errorFromRpc(const Json &value)
 {
     if (const Json &data = memberOr(value, "data"); data.is_object() && data.contains("code"))
         return errorFromJson(data);
-    return Error(Code::Protocol, stringOr(value, "message", "the other side reported an error without a text"));
+    return Error(Code::Protocol,
+                 stringOr(value, "message", "the other side reported an error without a text"));
 }
 
 } // namespace heddle

@@ -15,7 +15,8 @@ namespace heddle {
 class DeviceLock {
 public:
     /// `device` is "cpu", "cuda0" and the like. Errors: TimedOut (Conflict in words: who holds it), Cancelled, Io.
-    static Result<DeviceLock> acquire(std::string_view device, std::chrono::milliseconds timeout, const CancelToken &cancel);
+    static Result<DeviceLock> acquire(std::string_view device, std::chrono::milliseconds timeout,
+                                      const CancelToken &cancel);
 
 private:
     explicit DeviceLock(Fd fd) : m_fd(std::move(fd)) {}

@@ -43,7 +43,7 @@ typedef struct HeddleDoorbell {
     uint32_t slot;
     uint32_t stateSlot;
     uint32_t pad2[12];
-    int32_t status; /* 0: done; 1: failed, see message */
+    int32_t status;       /* 0: done; 1: failed, see message */
     uint32_t outputCount; /* outputs in order, then the state tensors that the call updates, in order */
     uint32_t inputCount;  /* the private copies in use: inputs in order, then state tensors in order */
     uint32_t pad3[13];

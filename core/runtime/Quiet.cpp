@@ -46,7 +46,8 @@ Result<CpuCounters> readCpuCounters(const std::string &statPath)
     counters.steal = values[7];
     tms own{};
     ::times(&own);
-    counters.processTicks = static_cast<std::uint64_t>(own.tms_utime + own.tms_stime + own.tms_cutime + own.tms_cstime);
+    counters.processTicks =
+        static_cast<std::uint64_t>(own.tms_utime + own.tms_stime + own.tms_cutime + own.tms_cstime);
     return counters;
 }
 
@@ -54,7 +55,9 @@ QuietReport judgeQuiet(const CpuCounters &before, const CpuCounters &after, doub
 {
     QuietReport report;
     report.loadAverage = loadAverage;
-    const auto delta = [](std::uint64_t from, std::uint64_t to) { return to > from ? static_cast<double>(to - from) : 0.0; };
+    const auto delta = [](std::uint64_t from, std::uint64_t to) {
+        return to > from ? static_cast<double>(to - from) : 0.0;
+    };
     const double busy = delta(before.busy, after.busy);
     const double steal = delta(before.steal, after.steal);
     const double all = busy + steal + delta(before.idle, after.idle);
@@ -63,8 +66,9 @@ QuietReport judgeQuiet(const CpuCounters &before, const CpuCounters &after, doub
         report.stealShare = steal / all;
     }
     report.isQuiet = report.foreignShare <= foreignLimit && report.stealShare <= stealLimit;
-    report.message = std::string(report.isQuiet ? "quiet" : "not quiet") + ": others use " + percentText(report.foreignShare)
-                     + " of the processors, the hypervisor takes " + percentText(report.stealShare);
+    report.message = std::string(report.isQuiet ? "quiet" : "not quiet") + ": others use "
+        + percentText(report.foreignShare) + " of the processors, the hypervisor takes "
+        + percentText(report.stealShare);
     return report;
 }
 
@@ -81,7 +85,11 @@ Result<QuietReport> measureQuiet(std::chrono::milliseconds window)
 
 Json QuietReport::toJson() const
 {
-    return {{"quiet", isQuiet}, {"foreign_share", foreignShare}, {"steal_share", stealShare}, {"load_average", loadAverage}, {"message", message}};
+    return {{"quiet", isQuiet},
+            {"foreign_share", foreignShare},
+            {"steal_share", stealShare},
+            {"load_average", loadAverage},
+            {"message", message}};
 }
 
 } // namespace heddle

@@ -13,9 +13,9 @@ namespace heddle {
 
 /// Counters of /proc/stat at one moment, in clock ticks summed over processors.
 struct CpuCounters {
-    std::uint64_t busy = 0;  ///< user, nice, system, irq, softirq
-    std::uint64_t idle = 0;  ///< idle, iowait
-    std::uint64_t steal = 0; ///< taken by the hypervisor
+    std::uint64_t busy = 0;         ///< user, nice, system, irq, softirq
+    std::uint64_t idle = 0;         ///< idle, iowait
+    std::uint64_t steal = 0;        ///< taken by the hypervisor
     std::uint64_t processTicks = 0; ///< of this process and its reaped children
 };
 

@@ -118,10 +118,7 @@ float fmaPeak(std::int64_t steps, float seed)
 }
 
 /// Keeps a result alive without storing it anywhere a reader would look for it.
-void keep(float value)
-{
-    asm volatile("" : : "r"(&value) : "memory");
-}
+void keep(float value) { asm volatile("" : : "r"(&value) : "memory"); }
 
 } // namespace
 
@@ -147,7 +144,8 @@ Result<RoofReport> measureRoof(int threads, const CancelToken &cancel)
     const Array b = freshArray();
     const Array out = freshArray();
     if (!a || !b || !out)
-        return Error(Code::OutOfMemory, "no memory for measuring the roof", {}, "close other programs: it needs 512 MiB");
+        return Error(Code::OutOfMemory, "no memory for measuring the roof", {},
+                     "close other programs: it needs 512 MiB");
     inParallel(threads, [&](std::size_t from, std::size_t to) {
         std::fill(a.get() + from, a.get() + to, 1.0f);
         std::fill(b.get() + from, b.get() + to, 2.0f);
@@ -166,7 +164,8 @@ Result<RoofReport> measureRoof(int threads, const CancelToken &cancel)
         });
     });
     const double read = bestOf([&] {
-        return inParallel(threads, [&](std::size_t from, std::size_t to) { keep(sumOf(a.get() + from, to - from)); });
+        return inParallel(threads,
+                          [&](std::size_t from, std::size_t to) { keep(sumOf(a.get() + from, to - from)); });
     });
     if (cancel.stop_requested())
         return Error(Code::Cancelled, "measuring the roof was cancelled");
@@ -174,7 +173,8 @@ Result<RoofReport> measureRoof(int threads, const CancelToken &cancel)
     for (int i = 0; i < 3; ++i) {
         const Array target = freshArray();
         if (!target)
-            return Error(Code::OutOfMemory, "no memory for measuring the roof", {}, "close other programs: it needs 512 MiB");
+            return Error(Code::OutOfMemory, "no memory for measuring the roof", {},
+                         "close other programs: it needs 512 MiB");
         fresh = std::min(fresh, copyInto(target.get()));
     }
     const double fma = bestOf([&] {

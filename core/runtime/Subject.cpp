@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/Subject.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,10 +31,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto deathSlice = std::chrono::milliseconds(5);
 
 /// The clock of another process's processor time (clock_getcpuclockid), in nanoseconds and without a file.
-clockid_t cpuClockOf(pid_t pid)
-{
-    return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u);
-}
+clockid_t cpuClockOf(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
 
 void wake(std::uint32_t *word)
 {
@@ -43,7 +40,8 @@ void wake(std::uint32_t *word)
 
 void sleepWhileEqual(std::uint32_t *word, std::uint32_t value, std::chrono::nanoseconds limit)
 {
-    const timespec time{static_cast<time_t>(limit.count() / 1'000'000'000), static_cast<long>(limit.count() % 1'000'000'000)};
+    const timespec time{static_cast<time_t>(limit.count() / 1'000'000'000),
+                        static_cast<long>(limit.count() % 1'000'000'000)};
     ::syscall(SYS_futex, word, FUTEX_WAIT, value, &time, nullptr, 0);
 }
 
@@ -57,7 +55,8 @@ std::string threadStates(pid_t pid)
 {
     std::string states;
     std::error_code code;
-    for (const auto &task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", code)) {
+    for (const auto &task :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", code)) {
         std::ifstream stat(task.path() / "stat");
         std::string text;
         std::getline(stat, text);
@@ -73,9 +72,7 @@ std::string threadStates(pid_t pid)
 
 struct Subject::State {
     State(Child ownedChild, FrameChannel ownedChannel, std::string subjectName)
-        : child(std::move(ownedChild))
-        , channel(std::move(ownedChannel))
-        , name(std::move(subjectName))
+        : child(std::move(ownedChild)), channel(std::move(ownedChannel)), name(std::move(subjectName))
     {
     }
     State(const State &) = delete;
@@ -113,7 +110,8 @@ Result<void> Subject::State::makePage()
         return systemError("cannot make a doorbell");
     // A subject that shrinks the page would make our own access a fault.
     ::fcntl(memory.value(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    void *address = ::mmap(nullptr, sizeof(HeddleDoorbell), PROT_READ | PROT_WRITE, MAP_SHARED, memory.value(), 0);
+    void *address =
+        ::mmap(nullptr, sizeof(HeddleDoorbell), PROT_READ | PROT_WRITE, MAP_SHARED, memory.value(), 0);
     if (address == MAP_FAILED)
         return systemError("cannot map a doorbell");
     page = static_cast<HeddleDoorbell *>(address);
@@ -152,8 +150,8 @@ Result<void> Subject::State::checkReply()
     return {};
 }
 
-Result<void> Subject::State::ring(std::uint32_t op, std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags,
-                                  Milliseconds timeout, CallTiming *timing)
+Result<void> Subject::State::ring(std::uint32_t op, std::uint32_t slot, std::uint32_t stateSlot,
+                                  std::uint32_t flags, Milliseconds timeout, CallTiming *timing)
 {
     if (!isServing)
         return Error(Code::Internal, name + " does not serve calls now");
@@ -184,7 +182,8 @@ Result<void> Subject::State::ring(std::uint32_t op, std::uint32_t slot, std::uin
         if (now >= end) {
             isServing = false;
             child.kill();
-            return Error(Code::TimedOut, name + " did not finish within " + std::to_string(timeout.count()) + " ms");
+            return Error(Code::TimedOut,
+                         name + " did not finish within " + std::to_string(timeout.count()) + " ms");
         }
         if (now > start + deathSlice && !child.isAlive())
             return died();
@@ -241,8 +240,9 @@ Result<void> Subject::startServe(Json params, Milliseconds timeout)
             m_state->isServing = false;
             auto answer = m_state->channel.finish(m_state->serveId, options);
             if (!answer)
-                return answer.error().code() == Code::Crashed && !m_state->child.isAlive() ? m_state->died()
-                                                                                         : std::move(answer).error();
+                return answer.error().code() == Code::Crashed && !m_state->child.isAlive()
+                    ? m_state->died()
+                    : std::move(answer).error();
             return Error(Code::Protocol, m_state->name + " left its doorbell before the first call");
         }
         if (!m_state->child.isAlive())
@@ -257,7 +257,8 @@ Result<void> Subject::startServe(Json params, Milliseconds timeout)
     return {};
 }
 
-Result<void> Subject::prepare(std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags, Milliseconds timeout)
+Result<void> Subject::prepare(std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags,
+                              Milliseconds timeout)
 {
     HEDDLE_CHECK_OK(m_state->ring(HEDDLE_OP_PREPARE, slot, stateSlot, flags, timeout, nullptr));
     return m_state->checkReply();
@@ -316,7 +317,8 @@ Result<void> Subject::freeze()
         const std::string states = threadStates(m_state->child.pid());
         if (states.empty() || !m_state->child.isAlive())
             return m_state->died();
-        if (std::all_of(states.begin(), states.end(), [](char state) { return state == 'T' || state == 'Z' || state == 'X'; }))
+        if (std::all_of(states.begin(), states.end(),
+                        [](char state) { return state == 'T' || state == 'Z' || state == 'X'; }))
             break;
         if (Clock::now() >= end) {
             m_state->child.kill();
@@ -340,7 +342,8 @@ Result<void> Subject::thaw()
 
 Result<void> Subject::readMemory(std::uint64_t address, std::span<std::byte> into) const
 {
-    const Fd fallback(::open(("/proc/" + std::to_string(m_state->child.pid()) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd fallback(
+        ::open(("/proc/" + std::to_string(m_state->child.pid()) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
     while (!into.empty()) {
         iovec local{into.data(), into.size()};
         iovec remote{reinterpret_cast<void *>(address), into.size()};
@@ -351,7 +354,8 @@ Result<void> Subject::readMemory(std::uint64_t address, std::span<std::byte> int
         if (count <= 0) {
             if (!m_state->child.isAlive())
                 return m_state->died();
-            return Error(Code::Protocol, m_state->name + " published an address that cannot be read: "
+            return Error(Code::Protocol,
+                         m_state->name + " published an address that cannot be read: "
                              + std::string(count == 0 ? "nothing there" : std::strerror(errno)));
         }
         into = into.subspan(static_cast<std::size_t>(count));

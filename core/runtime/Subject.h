@@ -16,8 +16,9 @@ namespace heddle {
 
 /// What the worker's own clock saw of one operation.
 struct CallTiming {
-    std::chrono::nanoseconds wall{}; ///< CLOCK_MONOTONIC from just before the ring to just after the reply was seen
-    std::chrono::nanoseconds cpu{};  ///< processor time of all the subject's threads over the same span
+    std::chrono::nanoseconds
+        wall{}; ///< CLOCK_MONOTONIC from just before the ring to just after the reply was seen
+    std::chrono::nanoseconds cpu{}; ///< processor time of all the subject's threads over the same span
 };
 
 /// A child that can run one call of something on the doorbell (Doorbell.h), and the trusted clock beside it. Owns the
@@ -42,7 +43,8 @@ public:
     /// Sends `serve` with the doorbell's descriptor, then proves with one empty call that it answers.
     Result<void> startServe(Json params = Json::object(), Milliseconds timeout = Milliseconds(60'000));
     bool isServing() const;
-    Result<void> prepare(std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags, Milliseconds timeout);
+    Result<void> prepare(std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags,
+                         Milliseconds timeout);
     Result<CallTiming> call(std::uint32_t flags, Milliseconds timeout);
     /// call(), then freeze() at once: what the outputs hold then is what counts, so late work cannot help.
     Result<CallTiming> callAndFreeze(std::uint32_t flags, Milliseconds timeout);

@@ -24,8 +24,7 @@ constexpr auto forkTimeout = std::chrono::milliseconds(20'000);
 
 struct Zygote::State {
     State(Spawner &startingSpawner, ZygoteOptions zygoteOptions)
-        : spawner(startingSpawner)
-        , options(std::move(zygoteOptions))
+        : spawner(startingSpawner), options(std::move(zygoteOptions))
     {
     }
 
@@ -201,10 +200,7 @@ Zygote::Zygote(Spawner &spawner, ZygoteOptions options)
 {
 }
 
-Zygote::~Zygote()
-{
-    stop();
-}
+Zygote::~Zygote() { stop(); }
 
 Result<Json> Zygote::start()
 {
@@ -245,10 +241,7 @@ pid_t Zygote::pid() const
     return m_state->pid;
 }
 
-std::string Zygote::log() const
-{
-    return m_state->lastLog();
-}
+std::string Zygote::log() const { return m_state->lastLog(); }
 
 void Zygote::stop()
 {

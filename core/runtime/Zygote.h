@@ -18,9 +18,9 @@ struct Forked {
 };
 
 struct ZygoteOptions {
-    SandboxPolicy policy;          ///< environment must hold PYTHONPATH-free settings; HEDDLE_SANDBOX_LIBRARY is added
-    std::vector<std::string> argv; ///< {python, "-I", ..., "--role", "runner"}
-    bool keepSpare = true;         ///< fork one ahead on a thread of its own
+    SandboxPolicy policy; ///< environment must hold PYTHONPATH-free settings; HEDDLE_SANDBOX_LIBRARY is added
+    std::vector<std::string> argv;                   ///< {python, "-I", ..., "--role", "runner"}
+    bool keepSpare = true;                           ///< fork one ahead on a thread of its own
     std::chrono::milliseconds startTimeout{120'000}; ///< importing torch from a cold disk
 };
 

@@ -41,7 +41,7 @@ Result<fs::path> pathOf(const fs::path &folder, const std::string &digest)
 
 bool hasSize(const fs::path &path, std::size_t size)
 {
-    struct stat info {};
+    struct stat info{};
     return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)
         && static_cast<std::size_t>(info.st_size) == size;
 }
@@ -78,9 +78,8 @@ Result<void> placeFile(const fs::path &path, std::string_view bytes)
 
 bool isPlainUtf8(const std::string &name)
 {
-    const bool hasControl = std::any_of(name.begin(), name.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    const bool hasControl = std::any_of(
+        name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
     if (hasControl)
         return false;
     // compactText() replaces what is not UTF-8, so text that survives it is UTF-8.
@@ -104,7 +103,8 @@ Result<std::string> BlobStore::blob(const std::string &digest) const
     HEDDLE_TRY(const fs::path path, pathOf(m_folder / "blobs", digest));
     HEDDLE_TRY(std::string bytes, readFile(path));
     if (sha256Hex(bytes) != digest)
-        return Error(Code::Io, "this stored file was changed or damaged; its content no longer matches its name",
+        return Error(Code::Io,
+                     "this stored file was changed or damaged; its content no longer matches its name",
                      path.string(), "restore it from a backup");
     return bytes;
 }

@@ -62,7 +62,7 @@ Result<std::shared_ptr<Connection>> openNew(const fs::path &file, const StoreOpt
 
 /// The shared connections of this process, by file.
 struct SharedConnections {
-    std::mutex mutex;   ///< guards byFile
+    std::mutex mutex; ///< guards byFile
     std::map<std::string, std::weak_ptr<Connection>> byFile;
 };
 
@@ -98,11 +98,12 @@ Error databaseError(const SQLite::Exception &failure, const fs::path &file)
     switch (failure.getErrorCode() & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return Error(Code::Conflict, "another process kept the workspace's database locked for too long", where,
-                     "try again; if it stays so, close the other Heddle");
+        return Error(Code::Conflict, "another process kept the workspace's database locked for too long",
+                     where, "try again; if it stays so, close the other Heddle");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return Error(Code::Io, "the workspace's database is damaged (" + text + "); nothing was changed", where,
+        return Error(Code::Io, "the workspace's database is damaged (" + text + "); nothing was changed",
+                     where,
                      "copy the folder, then try: sqlite3 " + file.filename().string()
                          + " .recover | sqlite3 recovered.db");
     case SQLITE_FULL:
@@ -110,10 +111,8 @@ Error databaseError(const SQLite::Exception &failure, const fs::path &file)
     case SQLITE_TOOBIG:
         return Error(Code::InvalidInput, "this is too large for the database", where,
                      "store it as a blob and name its digest");
-    case SQLITE_CONSTRAINT:
-        return Error(Code::Internal, "a row breaks a rule of the schema: " + text, where);
-    default:
-        return Error(Code::Io, "the workspace's database can't be used: " + text, where);
+    case SQLITE_CONSTRAINT: return Error(Code::Internal, "a row breaks a rule of the schema: " + text, where);
+    default: return Error(Code::Io, "the workspace's database can't be used: " + text, where);
     }
 }
 

@@ -21,9 +21,9 @@ struct Connection {
     {
     }
     const std::filesystem::path path;
-    std::recursive_mutex mutex;      ///< guards everything below
+    std::recursive_mutex mutex; ///< guards everything below
     SQLite::Database database;
-    std::int64_t commits = 0;        ///< made through this connection; PRAGMA data_version skips them
+    std::int64_t commits = 0; ///< made through this connection; PRAGMA data_version skips them
 };
 
 /// Opens, checks, and brings the schema up to date. Errors as Store::open().

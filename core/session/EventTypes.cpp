@@ -20,14 +20,19 @@ std::vector<EventType> makeEventTypes()
     const EventScope session = EventScope::Session;
     const EventScope workspace = EventScope::Workspace;
     return {
-        {"session_started", session,
+        {"session_started",
+         session,
          {{"task", Object}, {"target", Name}, {"policy", Name}, {"options", Object, Optional}}},
-        {"session_ended", session,
-         {{"reason", Name, Required,
+        {"session_ended",
+         session,
+         {{"reason",
+           Name,
+           Required,
            {"done", "cancelled", "failed", "at_roof", "no_candidate", "taken_over"}},
           {"message", Text, Optional}}},
         {"linted", session, {{"findings", Array}, {"properties", Object, Optional}}},
-        {"baseline_measured", session,
+        {"baseline_measured",
+         session,
          {{"baselines", Object},
           {"operators", Array, Optional},
           {"roof", Object, Optional},
@@ -37,33 +42,39 @@ std::vector<EventType> makeEventTypes()
         {"plan_item_changed", session, {{"id", Name}, {"state", Name}, {"note", Text, Optional}}},
         {"note", session, {{"text", Text}, {"figures", Array, Optional}}},
         {"tool_called", session, {{"tool", Name}, {"arguments", Object}}},
-        {"tool_returned", session,
+        {"tool_returned",
+         session,
          {{"tool", Name},
           {"call", Integer},
           {"ok", Boolean},
           {"result", Any, Optional},
           {"error", Any, Optional},
           {"seconds", Number}}},
-        {"candidate_created", session,
+        {"candidate_created",
+         session,
          {{"candidate", Name},
           {"parent", Text, Optional},
           {"format", Name, Required, {"native", "modelnew", "work_folder"}},
           {"plan_item", Text, Optional},
           {"policy", Text, Optional}}},
-        {"compiled", session,
+        {"compiled",
+         session,
          {{"candidate", Name}, {"ok", Boolean}, {"diagnostics", Array}, {"seconds", Number, Optional}}},
-        {"judged", session,
+        {"judged",
+         session,
          {{"candidate", Name},
           {"stage", Name, Required, {"quick", "confirmed"}},
           {"report", Object},
           {"task_digest", Name}}},
-        {"benchmarked", session,
+        {"benchmarked",
+         session,
          {{"candidate", Name},
           {"tunables", Object},
           {"median_ms", Number},
           {"ci_ms", Array},
           {"runs", Integer}}},
-        {"proposal_opened", session,
+        {"proposal_opened",
+         session,
          {{"proposal", Name},
           {"task_path", Name},
           {"candidate", Name},
@@ -71,31 +82,37 @@ std::vector<EventType> makeEventTypes()
           {"item", Text, Optional},
           {"summary", Text, Optional},
           {"policy", Text, Optional}}},
-        {"proposal_state_changed", workspace,
+        {"proposal_state_changed",
+         workspace,
          {{"proposal", Name},
           {"state", Name, Required, {"open", "superseded", "stale", "withdrawn"}},
           {"reason", Text, Optional}}},
-        {"decided", workspace,
+        {"decided",
+         workspace,
          {{"proposal", Name},
           {"decision", Name, Required, {"accept", "accept_in_part", "reject"}},
           {"reason", Text, Optional, {"wrong", "slower", "unsafe", "style", "other", ""}},
           {"comment", Text, Optional},
           {"hunks", Any, Optional}}},
-        {"landed", workspace,
+        {"landed",
+         workspace,
          {{"proposal", Text},
           {"task_path", Name},
           {"revision", Name},
           {"previous", Text},
           {"decision", Integer, Optional}}},
-        {"undone", workspace,
+        {"undone",
+         workspace,
          {{"decision", Integer}, {"task_path", Name}, {"revision", Text}, {"previous", Text}}},
-        {"commented", workspace,
+        {"commented",
+         workspace,
          {{"proposal", Name},
           {"file", Text},
           {"line", Integer, Optional},
           {"hunk", Integer, Optional},
           {"text", Text}}},
-        {"exported", workspace,
+        {"exported",
+         workspace,
          {{"candidate", Name},
           {"folder", Name},
           {"as", Name},
@@ -112,22 +129,14 @@ std::vector<EventType> makeEventTypes()
 bool fits(const Json &value, MemberKind kind)
 {
     switch (kind) {
-    case Name:
-        return value.is_string() && !value.get_ref<const std::string &>().empty();
-    case Text:
-        return value.is_string();
-    case Integer:
-        return value.is_number_integer();
-    case Number:
-        return value.is_number();
-    case Boolean:
-        return value.is_boolean();
-    case Array:
-        return value.is_array();
-    case Object:
-        return value.is_object();
-    case Any:
-        return !value.is_null();
+    case Name: return value.is_string() && !value.get_ref<const std::string &>().empty();
+    case Text: return value.is_string();
+    case Integer: return value.is_number_integer();
+    case Number: return value.is_number();
+    case Boolean: return value.is_boolean();
+    case Array: return value.is_array();
+    case Object: return value.is_object();
+    case Any: return !value.is_null();
     }
     return false;
 }
@@ -178,22 +187,14 @@ const std::vector<EventType> &eventTypes()
 std::string_view memberKindName(MemberKind kind)
 {
     switch (kind) {
-    case Name:
-        return "name";
-    case Text:
-        return "text";
-    case Integer:
-        return "integer";
-    case Number:
-        return "number";
-    case Boolean:
-        return "boolean";
-    case Array:
-        return "array";
-    case Object:
-        return "object";
-    case Any:
-        return "any";
+    case Name: return "name";
+    case Text: return "text";
+    case Integer: return "integer";
+    case Number: return "number";
+    case Boolean: return "boolean";
+    case Array: return "array";
+    case Object: return "object";
+    case Any: return "any";
     }
     return "any";
 }
@@ -201,8 +202,8 @@ std::string_view memberKindName(MemberKind kind)
 Result<void> validateEvent(const std::string &session, const std::string &type, const Json &data)
 {
     const std::vector<EventType> &types = eventTypes();
-    const auto found = std::find_if(types.begin(), types.end(),
-                                    [&](const EventType &each) { return each.name == type; });
+    const auto found =
+        std::find_if(types.begin(), types.end(), [&](const EventType &each) { return each.name == type; });
     if (found == types.end())
         return Error(Code::InvalidInput, "there is no event type \"" + type.substr(0, 80) + '"', "event",
                      "see docs/architecture/events.md for the types");

@@ -11,27 +11,27 @@ namespace heddle {
 
 /// What a member of an event's data must be.
 enum class MemberKind {
-    Name,      ///< text that is not empty
-    Text,      ///< text, may be empty
+    Name, ///< text that is not empty
+    Text, ///< text, may be empty
     Integer,
-    Number,    ///< integer or real
+    Number, ///< integer or real
     Boolean,
     Array,
     Object,
-    Any,       ///< anything but null
+    Any, ///< anything but null
 };
 
 /// Where an event may be appended.
 enum class EventScope {
-    Session,    ///< only with a session
-    Workspace,  ///< with a session or without
+    Session,   ///< only with a session
+    Workspace, ///< with a session or without
 };
 
 struct EventMember {
     std::string_view name;
     MemberKind kind = MemberKind::Any;
     bool isRequired = true;
-    std::vector<std::string_view> words = {};   ///< the only values allowed; empty: any
+    std::vector<std::string_view> words = {}; ///< the only values allowed; empty: any
 };
 
 struct EventType {

@@ -46,8 +46,8 @@ Result<std::unique_ptr<Lease>> takeLease(const std::shared_ptr<Connection> &conn
         if (!sessionById(database, session))
             return Error(Code::NotFound, "there is no such session in this workspace", session.substr(0, 80),
                          "list them with: heddle-cli sessions list");
-        SQLite::Statement query(database,
-                                "SELECT pid, start_time, boot_id, program, taken_at FROM leases WHERE session=?");
+        SQLite::Statement query(
+            database, "SELECT pid, start_time, boot_id, program, taken_at FROM leases WHERE session=?");
         query.bind(1, session);
         if (query.executeStep()) {
             const ProcessIdentity holder{query.getColumn(0).getInt64(), query.getColumn(1).getInt64(),

@@ -44,8 +44,9 @@ Result<void> checkIsOurs(SQLite::Database &database, const std::filesystem::path
     const int newest = static_cast<int>(migrations().size());
     if (version > newest)
         return Error(Code::InvalidInput,
-                     "this workspace was written by a newer Heddle (database version " + std::to_string(version)
-                         + ", this program knows up to " + std::to_string(newest) + ')',
+                     "this workspace was written by a newer Heddle (database version "
+                         + std::to_string(version) + ", this program knows up to " + std::to_string(newest)
+                         + ')',
                      file.string(), "update Heddle");
     return {};
 }

@@ -42,8 +42,12 @@ struct Table {
     const char *order;
 };
 constexpr Table Tables[] = {
-    {"sessions", "id"},    {"candidates", "session, digest"}, {"verdicts", "event"},
-    {"proposals", "id"},   {"decisions", "event"},            {"heads", "task_path"},
+    {"sessions", "id"},
+    {"candidates", "session, digest"},
+    {"verdicts", "event"},
+    {"proposals", "id"},
+    {"decisions", "event"},
+    {"heads", "task_path"},
     {"plan_items", "session, id"},
 };
 
@@ -73,9 +77,9 @@ void candidateCreated(SQLite::Database &database, const Event &event)
 void judged(SQLite::Database &database, const Event &event)
 {
     const Json &verdict = memberOr(memberOr(event.data, "report"), "verdict");
-    execute(database, "INSERT INTO verdicts VALUES(?,?,?,?,?,?)", event.id,
-            stringOr(event.data, "candidate"), event.session, stringOr(event.data, "stage"),
-            stringOr(verdict, "class"), stringOr(event.data, "task_digest"));
+    execute(database, "INSERT INTO verdicts VALUES(?,?,?,?,?,?)", event.id, stringOr(event.data, "candidate"),
+            event.session, stringOr(event.data, "stage"), stringOr(verdict, "class"),
+            stringOr(event.data, "task_digest"));
 }
 
 void planWritten(SQLite::Database &database, const Event &event)
@@ -180,8 +184,9 @@ Result<void> compareTable(SQLite::Database &expected, SQLite::Database &actual, 
         const std::string where = std::string(table.name) + " row " + std::to_string(row);
         if (hasLeft != hasRight)
             return Error(Code::Internal,
-                         hasLeft ? "the events make a row that the table lacks: " + cellText(left.getColumn(0))
-                                 : "the table has a row that no event makes: " + cellText(right.getColumn(0)),
+                         hasLeft
+                             ? "the events make a row that the table lacks: " + cellText(left.getColumn(0))
+                             : "the table has a row that no event makes: " + cellText(right.getColumn(0)),
                          where);
         if (!hasLeft)
             return {};
@@ -198,10 +203,7 @@ Result<void> compareTable(SQLite::Database &expected, SQLite::Database &actual, 
 
 } // namespace
 
-std::string_view projectionSchema()
-{
-    return Schema;
-}
+std::string_view projectionSchema() { return Schema; }
 
 std::string policyOf(SQLite::Database &database, const Event &event)
 {

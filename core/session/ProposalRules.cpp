@@ -7,10 +7,7 @@ namespace heddle {
 
 namespace {
 
-std::string shortName(const std::string &digest)
-{
-    return digest.empty() ? "empty" : digest.substr(0, 12);
-}
+std::string shortName(const std::string &digest) { return digest.empty() ? "empty" : digest.substr(0, 12); }
 
 Result<void> checkHead(SQLite::Database &database, const Event &event)
 {
@@ -105,7 +102,8 @@ Result<void> checkLanded(SQLite::Database &database, const Event &event)
         if (decision.row.decision == "reject")
             return Error(Code::InvalidInput, "a rejection can't land anything", where);
         if (decision.taskPath != stringOr(event.data, "task_path"))
-            return Error(Code::InvalidInput, "this decision belongs to another task: " + decision.taskPath, where);
+            return Error(Code::InvalidInput, "this decision belongs to another task: " + decision.taskPath,
+                         where);
     }
     return checkHead(database, event);
 }
@@ -124,16 +122,18 @@ Result<void> checkSession(SQLite::Database &database, const Event &event)
     const auto session = sessionById(database, event.session);
     if (event.type == "session_started") {
         if (session)
-            return Error(Code::Conflict, "there is a session with this id already", event.session.substr(0, 80));
+            return Error(Code::Conflict, "there is a session with this id already",
+                         event.session.substr(0, 80));
         return {};
     }
     if (event.session.empty())
         return {};
     if (!session)
-        return Error(Code::NotFound, "there is no such session in this workspace", event.session.substr(0, 80),
-                     "list them with: heddle-cli sessions list");
+        return Error(Code::NotFound, "there is no such session in this workspace",
+                     event.session.substr(0, 80), "list them with: heddle-cli sessions list");
     if (event.type == "session_ended" && session->state != "running")
-        return Error(Code::Conflict, "this session has ended already (" + session->state + ')', event.session);
+        return Error(Code::Conflict, "this session has ended already (" + session->state + ')',
+                     event.session);
     return {};
 }
 
@@ -144,7 +144,8 @@ Result<void> checkPlanItem(SQLite::Database &database, const Event &event)
     query.bind(2, stringOr(event.data, "id"));
     if (query.executeStep())
         return {};
-    return Error(Code::NotFound, "the session's plan has no such item", stringOr(event.data, "id").substr(0, 80));
+    return Error(Code::NotFound, "the session's plan has no such item",
+                 stringOr(event.data, "id").substr(0, 80));
 }
 
 } // namespace

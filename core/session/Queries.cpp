@@ -5,15 +5,9 @@ namespace heddle {
 
 namespace {
 
-std::string text(SQLite::Statement &query, int column)
-{
-    return query.getColumn(column).getString();
-}
+std::string text(SQLite::Statement &query, int column) { return query.getColumn(column).getString(); }
 
-std::int64_t integer(SQLite::Statement &query, int column)
-{
-    return query.getColumn(column).getInt64();
-}
+std::int64_t integer(SQLite::Statement &query, int column) { return query.getColumn(column).getInt64(); }
 
 SessionRow sessionFromRow(SQLite::Statement &query)
 {
@@ -29,7 +23,7 @@ ProposalRow proposalFromRow(SQLite::Statement &query)
 
 DecisionRow decisionFromRow(SQLite::Statement &query)
 {
-    return {integer(query, 0), text(query, 1), text(query, 2), text(query, 3), text(query, 4),
+    return {integer(query, 0), text(query, 1), text(query, 2), text(query, 3),   text(query, 4),
             text(query, 5),    text(query, 6), text(query, 7), integer(query, 8)};
 }
 
@@ -163,8 +157,8 @@ Result<std::optional<VerdictRow>> newestVerdict(SQLite::Database &database, cons
     query.bind(2, stage);
     if (!query.executeStep())
         return std::optional<VerdictRow>();
-    VerdictRow row{text(query, 0), text(query, 1), text(query, 2), text(query, 3), text(query, 4),
-                   Json(),         integer(query, 6)};
+    VerdictRow row{text(query, 0), text(query, 1), text(query, 2),   text(query, 3),
+                   text(query, 4), Json(),         integer(query, 6)};
     HEDDLE_TRY(const Json data, parseData(text(query, 5), row.event));
     row.report = memberOr(data, "report");
     return std::optional<VerdictRow>(std::move(row));

@@ -14,7 +14,7 @@ namespace heddle {
 /// Reading and writing rows; throws SQLite::Exception.
 inline void bindValue(SQLite::Statement &statement, int index, const std::string &value)
 {
-    statement.bind(index, value);   // with its length: a NUL inside is kept
+    statement.bind(index, value); // with its length: a NUL inside is kept
 }
 inline void bindValue(SQLite::Statement &statement, int index, std::int64_t value)
 {

@@ -23,10 +23,7 @@ namespace {
 /// Larger things belong into a blob; the log is read often.
 constexpr std::size_t MaxEventBytes = 64u << 20;
 
-bool isDecision(const std::string &type)
-{
-    return type == "decided" || type == "undone" || type == "landed";
-}
+bool isDecision(const std::string &type) { return type == "decided" || type == "undone" || type == "landed"; }
 
 /// Text as it comes back from JSON: what is no UTF-8 replaced.
 std::string cleanText(const std::string &text)
@@ -73,10 +70,13 @@ Result<void> supersedeOlder(SQLite::Database &database, const Event &opened)
     if (!proposal)
         return Error(Code::Internal, "the proposal just opened is missing");
     for (const std::string &older : otherOpen(database, *proposal)) {
-        Event event{0, opened.session, opened.time, "system", "proposal_state_changed",
-                    {{"proposal", older},
-                     {"state", "superseded"},
-                     {"reason", "superseded by " + proposal->id}}};
+        Event event{
+            0,
+            opened.session,
+            opened.time,
+            "system",
+            "proposal_state_changed",
+            {{"proposal", older}, {"state", "superseded"}, {"reason", "superseded by " + proposal->id}}};
         HEDDLE_CHECK_OK(insertEvent(database, event, compactText(event.data)));
     }
     return {};
@@ -127,7 +127,8 @@ public:
             SQLite::Statement query(database,
                                     std::string("SELECT id, session, time, actor, type, data FROM events "
                                                 "WHERE id>?1")
-                                        + (session.empty() ? "" : " AND session=?3") + " ORDER BY id LIMIT ?2");
+                                        + (session.empty() ? "" : " AND session=?3")
+                                        + " ORDER BY id LIMIT ?2");
             query.bind(1, id);
             query.bind(2, limit);
             if (!session.empty())
@@ -170,9 +171,8 @@ public:
     }
     Result<std::optional<VerdictRow>> verdict(const std::string &candidate, const std::string &stage) override
     {
-        return guarded(*m_connection, [&](SQLite::Database &database) {
-            return newestVerdict(database, candidate, stage);
-        });
+        return guarded(*m_connection,
+                       [&](SQLite::Database &database) { return newestVerdict(database, candidate, stage); });
     }
     Result<std::vector<ProposalRow>> proposals(const std::string &taskPath) override
     {
@@ -210,7 +210,8 @@ public:
         return guarded(*m_connection, [](SQLite::Database &database) -> Result<void> {
             const std::string health = database.execAndGet("PRAGMA integrity_check(1)").getString();
             if (health != "ok")
-                return Error(Code::Io, "the workspace's database is damaged: " + health, database.getFilename(),
+                return Error(Code::Io, "the workspace's database is damaged: " + health,
+                             database.getFilename(),
                              "copy the folder, then run sqlite3's .recover on the copy");
             SQLite::Database rebuilt("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
             rebuilt.exec(std::string(projectionSchema()));
@@ -255,7 +256,8 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path &workspace, const Stor
     std::error_code code;
     const fs::path canonical = fs::canonical(workspace, code);
     if (code || !fs::is_directory(canonical, code))
-        return Error(Code::NotFound, "there is no such folder", workspace.string(), "name an existing folder");
+        return Error(Code::NotFound, "there is no such folder", workspace.string(),
+                     "name an existing folder");
     HEDDLE_TRY(fs::path folder, prepareStoreFolder(canonical));
     HEDDLE_TRY(std::shared_ptr<Connection> connection, openConnection(folder / "workspace.db", options));
     return std::unique_ptr<Store>(

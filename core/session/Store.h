@@ -16,10 +16,10 @@ namespace heddle {
 
 /// One line of the truth. `data` follows docs/architecture/events.md by `type`.
 struct Event {
-    std::int64_t id = 0;     ///< ascending over the workspace
-    std::string session;     ///< empty for workspace-wide events
-    std::string time;        ///< UTC, "2026-11-30T10:30:45.123Z"
-    std::string actor;       ///< "person", "builtin", "system", or a policy's name
+    std::int64_t id = 0; ///< ascending over the workspace
+    std::string session; ///< empty for workspace-wide events
+    std::string time;    ///< UTC, "2026-11-30T10:30:45.123Z"
+    std::string actor;   ///< "person", "builtin", "system", or a policy's name
     std::string type;
     Json data;
 };
@@ -38,22 +38,22 @@ struct VerdictRow {
 };
 struct ProposalRow {
     std::string id, session, taskPath, candidate, base, item, policy, summary;
-    std::string state;   ///< open, superseded, stale, accepted, accepted_in_part, rejected, withdrawn
+    std::string state; ///< open, superseded, stale, accepted, accepted_in_part, rejected, withdrawn
     std::int64_t event = 0;
 };
 struct DecisionRow {
     std::int64_t event = 0;
     std::string proposal, session, actor, decision, reason, revision, previousHead;
-    std::int64_t undoneBy = 0;   ///< the inverse event, or 0
+    std::int64_t undoneBy = 0; ///< the inverse event, or 0
 };
 struct HeadRow {
-    std::string taskPath, digest;   ///< digest of the tree, empty at first
+    std::string taskPath, digest; ///< digest of the tree, empty at first
     std::int64_t event = 0;
 };
 
 struct PlanItemRow {
     std::string session, id, title, boundary, expected, state, note;
-    std::int64_t event = 0;   ///< the last event that changed it
+    std::int64_t event = 0; ///< the last event that changed it
 };
 
 /// What a test replaces.
@@ -80,7 +80,7 @@ public:
     virtual ~Store() = default;
 
     virtual const std::filesystem::path &workspace() const = 0;
-    virtual const std::filesystem::path &folder() const = 0;   ///< where the database is
+    virtual const std::filesystem::path &folder() const = 0; ///< where the database is
 
     /// Appends and projects in one transaction. Decisions (types "decided", "undone", "landed") commit
     /// with synchronous=FULL. The event comes back as it is stored: text that is no UTF-8 is replaced.
@@ -111,7 +111,7 @@ public:
     /// Content-addressed store: written and fsynced before the event that names it.
     virtual Result<std::string> putBlob(std::string_view bytes) = 0;
     virtual Result<std::string> blob(const std::string &digest) = 0;
-    virtual Result<std::string> putTree(const FileTree &tree) = 0;   ///< returns treeDigest(tree)
+    virtual Result<std::string> putTree(const FileTree &tree) = 0; ///< returns treeDigest(tree)
     virtual Result<FileTree> tree(const std::string &digest) = 0;
 
     /// The right to work on a session; a dead holder's lease is taken over. Error Conflict names the holder.

@@ -18,10 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool isRefusalToWrite(int number)
-{
-    return number == EACCES || number == EPERM || number == EROFS;
-}
+bool isRefusalToWrite(int number) { return number == EACCES || number == EPERM || number == EROFS; }
 
 /// The folder inside the workspace, or nothing when it can't be written.
 Result<std::optional<fs::path>> prepareInside(const fs::path &workspace)
@@ -34,7 +31,7 @@ Result<std::optional<fs::path>> prepareInside(const fs::path &workspace)
         return Error(Code::Io, std::string("cannot create the folder: ") + std::strerror(number),
                      folder.string());
     }
-    struct stat info {};
+    struct stat info{};
     if (::lstat(folder.c_str(), &info) != 0)
         return Error(Code::Io, std::string("cannot read the folder: ") + std::strerror(errno),
                      folder.string());

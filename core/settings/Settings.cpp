@@ -21,10 +21,7 @@ Settings Settings::loadFiles(const fs::path &userFile, const fs::path &workspace
     return settings;
 }
 
-fs::path Settings::userFile()
-{
-    return configFolder() / "settings.json";
-}
+fs::path Settings::userFile() { return configFolder() / "settings.json"; }
 
 fs::path Settings::workspaceFile(const fs::path &workspace)
 {
@@ -37,7 +34,8 @@ void Settings::addFile(const fs::path &path, SettingOrigin origin)
         return;
     SettingsFile file = readSettingsFile(path, origin);
     for (auto &[name, entry] : file.entries)
-        level(origin)[name] = {std::move(entry.value), origin, path.string() + ':' + std::to_string(entry.line)};
+        level(origin)[name] = {std::move(entry.value), origin,
+                               path.string() + ':' + std::to_string(entry.line)};
     m_problems.insert(m_problems.end(), file.problems.begin(), file.problems.end());
 }
 
@@ -70,10 +68,7 @@ std::string Settings::text(std::string_view name) const
     return found.is_string() ? found.get<std::string>() : std::string();
 }
 
-double Settings::number(std::string_view name) const
-{
-    return numberIfSet(name).value_or(0.0);
-}
+double Settings::number(std::string_view name) const { return numberIfSet(name).value_or(0.0); }
 
 bool Settings::isOn(std::string_view name) const
 {

@@ -16,7 +16,7 @@ namespace heddle {
 struct SettingValue {
     Json value;
     SettingOrigin origin = SettingOrigin::Default;
-    std::string where;   ///< "path:line" for a file, else empty
+    std::string where; ///< "path:line" for a file, else empty
 };
 
 /// The settings in force: flag > session > workspace file > user file > default, for window and command line
@@ -60,7 +60,7 @@ private:
     Level &level(SettingOrigin origin) { return m_levels[static_cast<std::size_t>(origin)]; }
     void addFile(const std::filesystem::path &path, SettingOrigin origin);
 
-    std::array<Level, 5> m_levels;   ///< by SettingOrigin
+    std::array<Level, 5> m_levels; ///< by SettingOrigin
     std::vector<Error> m_problems;
 };
 

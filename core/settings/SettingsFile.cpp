@@ -86,7 +86,8 @@ SettingsFile readSettingsFile(const fs::path &path, SettingOrigin origin)
     }
     // By line, the longer number being the larger: JSON gives the keys in alphabetical order.
     std::stable_sort(file.problems.begin(), file.problems.end(), [](const Error &a, const Error &b) {
-        return a.where().size() != b.where().size() ? a.where().size() < b.where().size() : a.where() < b.where();
+        return a.where().size() != b.where().size() ? a.where().size() < b.where().size()
+                                                    : a.where() < b.where();
     });
     return file;
 }
@@ -103,7 +104,8 @@ Result<void> writeSetting(const fs::path &path, SettingOrigin origin, const std:
                      folder.string(), "remove or rename it");
     auto content = readObject(path);
     if (!content)
-        return content.error().wrapped("the settings can't be changed while the file is broken", path.string());
+        return content.error().wrapped("the settings can't be changed while the file is broken",
+                                       path.string());
     if (value.is_null())
         content->erase(name);
     else

@@ -14,10 +14,10 @@ namespace heddle {
 struct SettingsFile {
     struct Entry {
         Json value;
-        int line = 0;   ///< from 1
+        int line = 0; ///< from 1
     };
     std::map<std::string, Entry> entries;
-    std::vector<Error> problems;   ///< each with "path:line"; the entries it names are left out
+    std::vector<Error> problems; ///< each with "path:line"; the entries it names are left out
 };
 
 /// Never fails: a missing file is empty, a broken one is a problem.

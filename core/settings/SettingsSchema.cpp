@@ -11,7 +11,7 @@ namespace {
 using enum SettingType;
 using enum SettingTrust;
 
-constexpr double LargestSeed = 9007199254740992.0;   // 2^53, exact in JSON everywhere
+constexpr double LargestSeed = 9007199254740992.0; // 2^53, exact in JSON everywhere
 
 std::vector<SettingKey> makeKeys()
 {
@@ -20,7 +20,13 @@ std::vector<SettingKey> makeKeys()
         {"budget_seconds", Number, Anyone, 120, "how long an optimisation may take", {}, 1, 86400},
         {"tolerance", NumberOrUnset, Anyone, nullptr, "absolute and relative; unset: by dtype", {}, 0, 1},
         {"mode", Word, Anyone, "as-constructed", "how the model is judged", {"as-constructed", "eval"}},
-        {"seed", IntegerOrUnset, Anyone, nullptr, "mixed with the session's secret; unset: random", {}, 0,
+        {"seed",
+         IntegerOrUnset,
+         Anyone,
+         nullptr,
+         "mixed with the session's secret; unset: random",
+         {},
+         0,
          LargestSeed},
         {"python", Program, PersonOnly, "", "the interpreter with PyTorch; empty: found by itself"},
         {"compiler", Program, PersonOnly, "", "the C++ compiler for kernels; empty: found by itself"},
@@ -42,13 +48,11 @@ bool isDevice(std::string_view text)
     if (!text.starts_with("cuda:") || text.size() > 8)
         return false;
     text.remove_prefix(5);
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty()
+        && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool isRemoteTarget(std::string_view text)
-{
-    return text.starts_with("ssh://");
-}
+bool isRemoteTarget(std::string_view text) { return text.starts_with("ssh://"); }
 
 bool isTarget(std::string_view text)
 {
@@ -57,10 +61,9 @@ bool isTarget(std::string_view text)
     text.remove_prefix(6);
     const std::size_t slash = text.find('/');
     if (slash == std::string_view::npos || slash == 0 || text.front() == '-')
-        return false;   // a host that begins with '-' would be read as an option by ssh
-    const bool isPlain = std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(slash), [](char c) {
-        return c > ' ' && c != 0x7f;
-    });
+        return false; // a host that begins with '-' would be read as an option by ssh
+    const bool isPlain = std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(slash),
+                                     [](char c) { return c > ' ' && c != 0x7f; });
     return isPlain && isDevice(text.substr(slash + 1));
 }
 
@@ -102,25 +105,21 @@ Result<void> validateWord(const SettingKey &key, const Json &value)
 Result<void> validateType(const SettingKey &key, const Json &value)
 {
     switch (key.type) {
-    case Word:
-        return validateWord(key, value);
+    case Word: return validateWord(key, value);
     case Text:
-    case Program:
-        return isSafeText(value) ? Result<void>() : wrong(key.name, "text is expected");
+    case Program: return isSafeText(value) ? Result<void>() : wrong(key.name, "text is expected");
     case Target:
         if (isSafeText(value) && isTarget(value.get_ref<const std::string &>()))
             return {};
         return wrong(key.name, "it must be cpu, cuda:N, ssh://HOST/cpu or ssh://HOST/cuda:N");
-    case Boolean:
-        return value.is_boolean() ? Result<void>() : wrong(key.name, "true or false is expected");
+    case Boolean: return value.is_boolean() ? Result<void>() : wrong(key.name, "true or false is expected");
     case NumberOrUnset:
     case IntegerOrUnset:
         if (value.is_null())
             return {};
         [[fallthrough]];
     case Number:
-    case Integer:
-        return validateNumber(key, value);
+    case Integer: return validateNumber(key, value);
     }
     return {};
 }
@@ -130,16 +129,11 @@ Result<void> validateType(const SettingKey &key, const Json &value)
 std::string_view originName(SettingOrigin origin)
 {
     switch (origin) {
-    case SettingOrigin::Default:
-        return "default";
-    case SettingOrigin::User:
-        return "user";
-    case SettingOrigin::Workspace:
-        return "workspace";
-    case SettingOrigin::Session:
-        return "session";
-    case SettingOrigin::Flag:
-        return "flag";
+    case SettingOrigin::Default: return "default";
+    case SettingOrigin::User: return "user";
+    case SettingOrigin::Workspace: return "workspace";
+    case SettingOrigin::Session: return "session";
+    case SettingOrigin::Flag: return "flag";
     }
     return "default";
 }

@@ -18,12 +18,12 @@ std::string_view originName(SettingOrigin origin);
 
 enum class SettingType {
     Text,
-    Word,             ///< one of `words`
-    Program,          ///< a path or a name on the PATH; empty: found by itself
-    Target,           ///< "cpu", "cuda:N" or "ssh://HOST/cpu", "ssh://HOST/cuda:N"
+    Word,    ///< one of `words`
+    Program, ///< a path or a name on the PATH; empty: found by itself
+    Target,  ///< "cpu", "cuda:N" or "ssh://HOST/cpu", "ssh://HOST/cuda:N"
     Boolean,
     Number,
-    NumberOrUnset,    ///< null: decided elsewhere
+    NumberOrUnset, ///< null: decided elsewhere
     Integer,
     IntegerOrUnset,
 };
@@ -32,7 +32,7 @@ enum class SettingType {
 /// database with the sessions' events, so neither may name a program, another machine, or open the sandbox.
 enum class SettingTrust {
     Anyone,
-    PersonOnly,   ///< the user's own file and flags
+    PersonOnly, ///< the user's own file and flags
 };
 
 struct SettingKey {

@@ -76,10 +76,7 @@ double quantile(std::span<const double> samples, double q)
     return sorted[lower] + (sorted[upper] - sorted[lower]) * share;
 }
 
-double median(std::span<const double> samples)
-{
-    return quantile(samples, 0.5);
-}
+double median(std::span<const double> samples) { return quantile(samples, 0.5); }
 
 double geometricMean(std::span<const double> values)
 {
@@ -93,10 +90,10 @@ double geometricMean(std::span<const double> values)
 
 double studentQuantile(int degreesOfFreedom)
 {
-    static constexpr std::array<double, 30> table{
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-        2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-        2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+    static constexpr std::array<double, 30> table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                                  2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                                  2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                                  2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
     if (degreesOfFreedom < 1)
         return std::numeric_limits<double>::infinity();
     if (degreesOfFreedom > static_cast<int>(table.size()))

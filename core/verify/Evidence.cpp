@@ -25,10 +25,7 @@ constexpr std::array<std::pair<VerdictClass, std::string_view>, 11> classNames{{
 
 } // namespace
 
-std::string_view className(VerdictClass value)
-{
-    return classNames[static_cast<std::size_t>(value)].second;
-}
+std::string_view className(VerdictClass value) { return classNames[static_cast<std::size_t>(value)].second; }
 
 VerdictClass classFromName(std::string_view name)
 {
@@ -42,12 +39,9 @@ VerdictClass classFromName(std::string_view name)
 std::string_view statusName(Status status)
 {
     switch (status) {
-    case Status::Passed:
-        return "passed";
-    case Status::Failed:
-        return "failed";
-    case Status::NotRun:
-        break;
+    case Status::Passed: return "passed";
+    case Status::Failed: return "failed";
+    case Status::NotRun: break;
     }
     return "not run";
 }
@@ -84,13 +78,13 @@ const std::vector<EvidenceRow> &evidenceRows()
 
 void EvidenceSheet::set(std::string_view id, Status status, std::string message, Json data)
 {
-    const auto found = std::find_if(m_rows.begin(), m_rows.end(),
-                                    [&](const Evidence &row) { return row.id == id; });
+    const auto found =
+        std::find_if(m_rows.begin(), m_rows.end(), [&](const Evidence &row) { return row.id == id; });
     Evidence row{std::string(id), status, std::move(message), std::move(data)};
     if (found == m_rows.end())
         m_rows.push_back(std::move(row));
-    else if (found->status != Status::Failed)   // a finding is never overwritten by a later pass
-        *found = std::move(row);
+    else if (found->status != Status::Failed && status != Status::NotRun)
+        *found = std::move(row); // a finding stays, and a later "not run" does not undo a check that was made
 }
 
 void EvidenceSheet::pass(std::string_view id, std::string message, Json data)
@@ -110,8 +104,8 @@ void EvidenceSheet::skip(std::string_view id, std::string message, Json data)
 
 const Evidence *EvidenceSheet::find(std::string_view id) const
 {
-    const auto found = std::find_if(m_rows.begin(), m_rows.end(),
-                                    [&](const Evidence &row) { return row.id == id; });
+    const auto found =
+        std::find_if(m_rows.begin(), m_rows.end(), [&](const Evidence &row) { return row.id == id; });
     return found == m_rows.end() ? nullptr : &*found;
 }
 
@@ -126,8 +120,8 @@ VerdictClass EvidenceSheet::verdict() const
     if (worst != VerdictClass::Clean)
         return worst;
     // A verdict is a claim that every check of correctness was made: an absent one makes none.
-    for (const std::string_view id : {"builds", "sandbox", "ran", "correct", "outputs_written", "inputs_unchanged",
-                                      "repeatable", "work_after_return", "precision"}) {
+    for (const std::string_view id : {"builds", "sandbox", "ran", "correct", "outputs_written",
+                                      "inputs_unchanged", "repeatable", "work_after_return", "precision"}) {
         const Evidence *evidence = find(id);
         if (evidence == nullptr || evidence->status == Status::NotRun)
             return VerdictClass::NotJudged;
@@ -166,8 +160,8 @@ EvidenceSheet EvidenceSheet::fromJson(const Json &rows)
     for (const Json &row : rows) {
         const std::string word = stringOr(row, "status");
         const Status status = word == "passed" ? Status::Passed
-                              : word == "failed" ? Status::Failed
-                                                 : Status::NotRun;
+            : word == "failed"                 ? Status::Failed
+                                               : Status::NotRun;
         sheet.set(stringOr(row, "id"), status, stringOr(row, "message"), memberOr(row, "data"));
     }
     return sheet;
@@ -183,7 +177,7 @@ Json milestoneReward(VerdictClass verdict, const Json &deployed)
         const Json &ratio = memberOr(deployed, baseline);
         const Json &interval = memberOr(ratio, "ci");
         return numberOr(ratio, "value", 0.0) > 1.05 && interval.is_array() && interval.size() == 2
-               && interval[0].is_number() && interval[0].get<double>() > 1.0;
+            && interval[0].is_number() && interval[0].get<double>() > 1.0;
     };
     if (!isFaster("eager"))
         return 1;

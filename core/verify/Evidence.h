@@ -11,16 +11,16 @@ namespace heddle {
 
 /// The outcome for one candidate, in the order of precedence: the first that applies is the class.
 enum class VerdictClass {
-    NotJudged,          ///< cancelled, or the environment failed
+    NotJudged, ///< cancelled, or the environment failed
     DidNotBuild,
-    RewardHack,         ///< right when checked, wrong or absent when timed; work hidden from the clock
+    RewardHack, ///< right when checked, wrong or absent when timed; work hidden from the clock
     Crashed,
     TimedOut,
     Wrong,
-    Suspicious,         ///< faster than physically possible, or a check that could not be explained
-    PrecisionChanged,   ///< within tolerance, but clearly less exact than eager
-    StructureAssuming,  ///< right only on inputs like those of get_inputs
-    Fallback,           ///< the work is done by the framework, not by the candidate
+    Suspicious,        ///< faster than physically possible, or a check that could not be explained
+    PrecisionChanged,  ///< within tolerance, but clearly less exact than eager
+    StructureAssuming, ///< right only on inputs like those of get_inputs
+    Fallback,          ///< the work is done by the framework, not by the candidate
     Clean,
 };
 
@@ -33,19 +33,19 @@ std::string_view statusName(Status status);
 
 /// One row of the evidence sheet.
 struct Evidence {
-    std::string id;        ///< a row of evidenceRows(), such as "correct"
+    std::string id; ///< a row of evidenceRows(), such as "correct"
     Status status = Status::NotRun;
-    std::string message;   ///< one sentence
+    std::string message; ///< one sentence
     Json data = Json::object();
 };
 
 /// A check that a verdict of some stage must have a row for.
 struct EvidenceRow {
     std::string_view id;
-    VerdictClass ifFailed;   ///< the class a failure leads to; Clean: a remark only
-    bool inQuick;            ///< the quick stage has it
-    bool inConfirmed;        ///< the confirmed stage has it
-    std::string_view title;  ///< a few words for a table
+    VerdictClass ifFailed;  ///< the class a failure leads to; Clean: a remark only
+    bool inQuick;           ///< the quick stage has it
+    bool inConfirmed;       ///< the confirmed stage has it
+    std::string_view title; ///< a few words for a table
 };
 
 /// Every row, in the order they are shown.

@@ -45,8 +45,7 @@ struct Signature<Result(Parameters...)> {
     using Parameter = typename Pick<index, Parameters...>::Type;
 };
 template<typename Result, typename... Parameters>
-struct Signature<Result(Parameters...) noexcept> : Signature<Result(Parameters...)> {
-};
+struct Signature<Result(Parameters...) noexcept> : Signature<Result(Parameters...)> {};
 
 template<typename A, typename B>
 struct Same {
@@ -60,8 +59,7 @@ struct Same<A, A> {
 /// Whether a kernel may see elements of `Element` as `Seen`: the same type, the same integer under
 /// another name, or the raw 16 bits of a half-precision float.
 template<typename Element, typename Seen>
-struct Matches : Same<Element, Seen> {
-};
+struct Matches : Same<Element, Seen> {};
 template<>
 struct Matches<int64_t, long long> {
     static constexpr bool value = sizeof(long long) == sizeof(int64_t);
@@ -84,8 +82,7 @@ struct PointerMatches {
     static constexpr bool value = false;
 };
 template<typename Element, bool isWritable, typename Seen>
-struct PointerMatches<Element, isWritable, const Seen *> : Matches<Element, Seen> {
-};
+struct PointerMatches<Element, isWritable, const Seen *> : Matches<Element, Seen> {};
 template<typename Element, bool isWritable, typename Seen>
 struct PointerMatches<Element, isWritable, Seen *> {
     static constexpr bool value = isWritable && Matches<Element, Seen>::value;
@@ -136,8 +133,7 @@ constexpr bool takes_any_pointer =
 
 /// Parameter `index` of the kernel takes this scalar.
 template<typename Function, int index, typename Scalar>
-constexpr bool takes_scalar =
-    Matches<Scalar, typename Signature<Function>::template Parameter<index>>::value
+constexpr bool takes_scalar = Matches<Scalar, typename Signature<Function>::template Parameter<index>>::value
     || Same<OutOfRange, typename Signature<Function>::template Parameter<index>>::value;
 
 template<typename Type>
@@ -168,11 +164,9 @@ struct Reader<double> {
 };
 
 template<int... index>
-struct Indices {
-};
+struct Indices {};
 template<int count, int... index>
-struct MakeIndices : MakeIndices<count - 1, count - 1, index...> {
-};
+struct MakeIndices : MakeIndices<count - 1, count - 1, index...> {};
 template<int... index>
 struct MakeIndices<0, index...> {
     using Type = Indices<index...>;

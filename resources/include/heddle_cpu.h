@@ -37,9 +37,15 @@ HEDDLE_INLINE T *aligned(T *pointer)
 
 HEDDLE_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 template<typename T>
-HEDDLE_INLINE T min(T a, T b) { return b < a ? b : a; }
+HEDDLE_INLINE T min(T a, T b)
+{
+    return b < a ? b : a;
+}
 template<typename T>
-HEDDLE_INLINE T max(T a, T b) { return a < b ? b : a; }
+HEDDLE_INLINE T max(T a, T b)
+{
+    return a < b ? b : a;
+}
 
 // ---------------------------------------------------------------- bits and simple functions
 
@@ -61,9 +67,9 @@ HEDDLE_INLINE float round_small(float x) { return (x + 12582912.0f) - 12582912.0
 namespace detail {
 
 constexpr float log2e = 0x1.715476p+0f;
-constexpr float ln2_high = 0x1.62e400p-1f;    // 15 bits: n * ln2_high is exact for |n| < 2^9
+constexpr float ln2_high = 0x1.62e400p-1f; // 15 bits: n * ln2_high is exact for |n| < 2^9
 constexpr float ln2_low = 0x1.7f7d1cp-20f;
-constexpr float magic = 12582912.0f;          // 1.5 * 2^23: adding it rounds to an integer
+constexpr float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
 
 /// 2^n for -126 <= n <= 127.
 HEDDLE_INLINE float power_of_two(int32_t n) { return from_bits(static_cast<uint32_t>(n + 127) << 23); }
@@ -149,7 +155,8 @@ HEDDLE_INLINE float log(float x)
     const int32_t i = static_cast<int32_t>(bits(scaled));
     // m in [sqrt(1/2), sqrt(2)).
     const int32_t e = (i - 0x3f3504f3) >> 23;
-    const float m = from_bits(static_cast<uint32_t>(i - static_cast<int32_t>(static_cast<uint32_t>(e) << 23)));
+    const float m =
+        from_bits(static_cast<uint32_t>(i - static_cast<int32_t>(static_cast<uint32_t>(e) << 23)));
     const float exponent = static_cast<float>(e) - (is_denormal ? 23.0f : 0.0f);
     const float f = m - 1.0f;
     const float s = f / (2.0f + f);

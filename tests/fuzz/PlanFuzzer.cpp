@@ -14,7 +14,8 @@ heddle::TaskLayout smallTask()
     using heddle::Dtype;
     heddle::TaskLayout layout;
     layout.inputs = {{"input:x", Dtype::Float32, {3, 2, 4}}};
-    layout.state = {{"state:bias", Dtype::Float32, {2}}, {"state:calls", Dtype::Int64, {}},
+    layout.state = {{"state:bias", Dtype::Float32, {2}},
+                    {"state:calls", Dtype::Int64, {}},
                     {"state:cell.decay", Dtype::Float32, {4}}};
     layout.values = {{"input:scale", 0.5}};
     return layout;

@@ -39,7 +39,8 @@ public:
     {
         if (launchesLeft-- == 0)
             return Error(Code::Crashed, "the launch failed");
-        launches.push_back({m_names[launch.function], launch.shape, {launch.arguments.begin(), launch.arguments.end()}});
+        launches.push_back(
+            {m_names[launch.function], launch.shape, {launch.arguments.begin(), launch.arguments.end()}});
         return {};
     }
     Result<void> synchronise() override

@@ -17,35 +17,17 @@ namespace {
 
 using Kind = Fragment::Kind;
 
-Fragment words(const QString &text)
-{
-    return {Kind::Words, text, 0};
-}
+Fragment words(const QString &text) { return {Kind::Words, text, 0}; }
 
-Fragment strong(const QString &text)
-{
-    return {Kind::Strong, text, 0};
-}
+Fragment strong(const QString &text) { return {Kind::Strong, text, 0}; }
 
-Fragment muted(const QString &text)
-{
-    return {Kind::Muted, text, 0};
-}
+Fragment muted(const QString &text) { return {Kind::Muted, text, 0}; }
 
-Fragment link(const QString &text, std::int64_t event)
-{
-    return {Kind::Link, text, event};
-}
+Fragment link(const QString &text, std::int64_t event) { return {Kind::Link, text, event}; }
 
-QString shortDigest(const std::string &digest)
-{
-    return toText(std::string_view(digest).substr(0, 8));
-}
+QString shortDigest(const std::string &digest) { return toText(std::string_view(digest).substr(0, 8)); }
 
-int sizeOf(const Json &array)
-{
-    return array.is_array() ? static_cast<int>(array.size()) : 0;
-}
+int sizeOf(const Json &array) { return array.is_array() ? static_cast<int>(array.size()) : 0; }
 
 } // namespace
 
@@ -78,7 +60,8 @@ std::vector<Fragment> EventText::fragments(const Event &event)
         return sessionEnd(event);
     if (type == "plan_item_changed") {
         return {words(tr("Plan item")), strong(toText(stringOr(data, "id"))),
-                words(tr("is now %1").arg(toText(stringOr(data, "state")))), muted(toText(stringOr(data, "note")))};
+                words(tr("is now %1").arg(toText(stringOr(data, "state")))),
+                muted(toText(stringOr(data, "note")))};
     }
     if (type == "note")
         return note(event);
@@ -202,13 +185,15 @@ std::vector<Fragment> EventText::decision(const Event &event)
         return {words(tr("Landed revision")), link(shortDigest(stringOr(data, "revision")), event.id)};
     if (event.type == "commented") {
         return {words(tr("Commented on %1, line %2:")
-                          .arg(toText(stringOr(data, "file")), QLocale().toString(qlonglong(integerOr(data, "line", 0))))),
+                          .arg(toText(stringOr(data, "file")),
+                               QLocale().toString(qlonglong(integerOr(data, "line", 0))))),
                 words(toText(stringOr(data, "text")))};
     }
     const std::string choice = stringOr(data, "decision");
-    std::vector<Fragment> parts{strong(choice == "accept"               ? tr("Accepted the proposal.")
-                                           : choice == "accept_in_part" ? tr("Accepted a part of the proposal.")
-                                                                        : tr("Rejected the proposal."))};
+    std::vector<Fragment> parts{strong(choice == "accept" ? tr("Accepted the proposal.")
+                                           : choice == "accept_in_part"
+                                           ? tr("Accepted a part of the proposal.")
+                                           : tr("Rejected the proposal."))};
     if (const std::string reason = stringOr(data, "reason"); !reason.empty())
         parts.push_back(muted(tr("Reason: %1").arg(toText(reason))));
     if (const std::string comment = stringOr(data, "comment"); !comment.empty())

@@ -34,8 +34,7 @@ QTextCharFormat formatOf(const Fragment &fragment, const Theme &theme)
 
 } // namespace
 
-TranscriptView::TranscriptView(QWidget *parent)
-    : QTextBrowser(parent)
+TranscriptView::TranscriptView(QWidget *parent) : QTextBrowser(parent)
 {
     setAccessibleName(tr("Transcript"));
     setFrameShape(QFrame::NoFrame);
@@ -64,7 +63,8 @@ void TranscriptView::appendEvents(const std::vector<Event> &events)
     const QScrollBar *bar = verticalScrollBar();
     const bool isAtEnd = bar->value() >= bar->maximum() - fontMetrics().height();
     for (const Event &event : events) {
-        Line line{EventText::timeOfDay(event), EventText::actorName(event.actor), EventText::fragments(event)};
+        Line line{EventText::timeOfDay(event), EventText::actorName(event.actor),
+                  EventText::fragments(event)};
         if (line.fragments.empty())
             continue;
         const bool isSameActor = !m_lines.empty() && m_lines.back().actor == line.actor;

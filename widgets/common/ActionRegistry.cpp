@@ -10,8 +10,8 @@ using namespace Qt::StringLiterals;
 
 namespace heddle {
 
-QAction *ActionRegistry::add(const QString &id, const QString &text, const QKeySequence &shortcut, const QString &icon,
-                             const QString &tip)
+QAction *ActionRegistry::add(const QString &id, const QString &text, const QKeySequence &shortcut,
+                             const QString &icon, const QString &tip)
 {
     auto *action = new QAction(text, this);
     action->setObjectName(id);
@@ -21,8 +21,8 @@ QAction *ActionRegistry::add(const QString &id, const QString &text, const QKeyS
         action->setIcon(themedIcon(icon));
     const QString words = tip.isEmpty() ? QString(text).remove(u'&') : tip;
     action->setStatusTip(words);
-    action->setToolTip(shortcut.isEmpty() ? words
-                                          : u"%1 (%2)"_s.arg(words, shortcut.toString(QKeySequence::NativeText)));
+    action->setToolTip(
+        shortcut.isEmpty() ? words : u"%1 (%2)"_s.arg(words, shortcut.toString(QKeySequence::NativeText)));
     m_actions << action;
     return action;
 }
@@ -36,10 +36,7 @@ QAction *ActionRegistry::action(const QString &id) const
     return nullptr;
 }
 
-QString ActionRegistry::idOf(const QAction *action)
-{
-    return action->objectName();
-}
+QString ActionRegistry::idOf(const QAction *action) { return action->objectName(); }
 
 QStringList ActionRegistry::conflicts() const
 {

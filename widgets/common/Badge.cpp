@@ -8,8 +8,7 @@
 namespace heddle {
 
 Badge::Badge(std::optional<Status> status, const QString &text, QWidget *parent)
-    : QWidget(parent)
-    , m_status(status)
+    : QWidget(parent), m_status(status)
 {
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     set(status, text);
@@ -27,7 +26,8 @@ void Badge::set(std::optional<Status> status, const QString &text)
 QSize Badge::sizeHint() const
 {
     const int height = fontMetrics().height();
-    return {fontMetrics().horizontalAdvance(m_text) + (m_status ? height * 9 / 4 : height * 5 / 4), height * 3 / 2};
+    return {fontMetrics().horizontalAdvance(m_text) + (m_status ? height * 9 / 4 : height * 5 / 4),
+            height * 3 / 2};
 }
 
 void Badge::paintEvent(QPaintEvent *)
@@ -47,9 +47,11 @@ void Badge::paintEvent(QPaintEvent *)
     painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
     const qreal side = text * 0.85;
     if (m_status)
-        StatusMark::paint(painter, QRectF(text * 0.5, (height() - side) / 2, side, side), *m_status, palette());
+        StatusMark::paint(painter, QRectF(text * 0.5, (height() - side) / 2, side, side), *m_status,
+                          palette());
     painter.setPen(theme.text);
-    painter.drawText(pill.adjusted(text * (m_status ? 1.55 : 0.6), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, m_text);
+    painter.drawText(pill.adjusted(text * (m_status ? 1.55 : 0.6), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     m_text);
 }
 
 } // namespace heddle

@@ -44,14 +44,14 @@ private:
 };
 
 Banner::Banner(QWidget *parent)
-    : QFrame(parent)
-    , m_mark(new Mark(this))
-    , m_text(new QLabel(this))
-    , m_next(new QLabel(this))
-    , m_more(new QPushButton(tr("Details"), this))
-    , m_close(new QPushButton(this))
-    , m_details(new QPlainTextEdit(this))
-    , m_buttons(new QHBoxLayout)
+    : QFrame(parent),
+      m_mark(new Mark(this)),
+      m_text(new QLabel(this)),
+      m_next(new QLabel(this)),
+      m_more(new QPushButton(tr("Details"), this)),
+      m_close(new QPushButton(this)),
+      m_details(new QPlainTextEdit(this)),
+      m_buttons(new QHBoxLayout)
 {
     const int space = fontMetrics().height() / 2;
     m_text->setWordWrap(true);
@@ -118,8 +118,8 @@ void Banner::showMessage(BannerKind kind, const QString &text, const QString &ne
 void Banner::showError(const Error &error)
 {
     const ErrorMessage message = ErrorText::message(error);
-    showMessage(error.code() == Code::Cancelled ? BannerKind::Info : BannerKind::Error, message.title, message.next,
-                message.details);
+    showMessage(error.code() == Code::Cancelled ? BannerKind::Info : BannerKind::Error, message.title,
+                message.next, message.details);
 }
 
 QPushButton *Banner::addButton(const QString &label, const QString &accessibleName)
@@ -139,9 +139,6 @@ void Banner::clearButtons()
     m_added.clear();
 }
 
-QString Banner::text() const
-{
-    return m_text->text();
-}
+QString Banner::text() const { return m_text->text(); }
 
 } // namespace heddle

@@ -22,7 +22,8 @@ class Banner : public QFrame {
 public:
     explicit Banner(QWidget *parent = nullptr);
 
-    void showMessage(BannerKind kind, const QString &text, const QString &next = {}, const QString &details = {});
+    void showMessage(BannerKind kind, const QString &text, const QString &next = {},
+                     const QString &details = {});
     void showError(const Error &error);
     /// A button beside the text. `accessibleName` says what it acts on where the label alone doesn't.
     QPushButton *addButton(const QString &label, const QString &accessibleName = {});

@@ -17,12 +17,12 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 CommandPalette::CommandPalette(const ActionRegistry *registry, QWidget *window)
-    : QFrame(window)
-    , m_registry(registry)
-    , m_search(new QLineEdit(this))
-    , m_list(new QListView(this))
-    , m_model(new QStandardItemModel(this))
-    , m_filter(new QSortFilterProxyModel(this))
+    : QFrame(window),
+      m_registry(registry),
+      m_search(new QLineEdit(this)),
+      m_list(new QListView(this)),
+      m_model(new QStandardItemModel(this)),
+      m_filter(new QSortFilterProxyModel(this))
 {
     setObjectName(u"commandPalette"_s);
     setAccessibleName(tr("Command palette"));
@@ -67,10 +67,7 @@ void CommandPalette::popUp()
     m_search->setFocus();
 }
 
-int CommandPalette::visibleRows() const
-{
-    return m_filter->rowCount();
-}
+int CommandPalette::visibleRows() const { return m_filter->rowCount(); }
 
 void CommandPalette::refill()
 {

@@ -28,22 +28,25 @@ public:
         const qreal height = option.fontMetrics.height() * 0.5;
         QRectF track = QRectF(option.rect).adjusted(height, 0, -height, 0);
         track = QRectF(track.left(), track.center().y() - height / 2, track.width(), height);
-        const auto x = [&track](double share) { return track.left() + track.width() * std::clamp(share, 0.0, 1.0); };
+        const auto x = [&track](double share) {
+            return track.left() + track.width() * std::clamp(share, 0.0, 1.0);
+        };
         painter->save();
         painter->setRenderHint(QPainter::Antialiasing);
         painter->setPen(Qt::NoPen);
         painter->setBrush(theme.border);
         painter->drawRoundedRect(track, height / 4, height / 4);
         painter->setBrush(bar.isHighlighted ? theme.accent : theme.strongBorder);
-        painter->drawRoundedRect(QRectF(track.left(), track.top(), x(bar.value) - track.left(), height), height / 4,
-                                 height / 4);
+        painter->drawRoundedRect(QRectF(track.left(), track.top(), x(bar.value) - track.left(), height),
+                                 height / 4, height / 4);
         QPen pen(theme.text, 1.2);
         pen.setCosmetic(true);
         painter->setPen(pen);
         const qreal middle = track.center().y();
         painter->drawLine(QPointF(x(bar.low), middle), QPointF(x(bar.high), middle));
         for (const double end : {bar.low, bar.high})
-            painter->drawLine(QPointF(x(end), middle - height * 0.35), QPointF(x(end), middle + height * 0.35));
+            painter->drawLine(QPointF(x(end), middle - height * 0.35),
+                              QPointF(x(end), middle + height * 0.35));
         painter->restore();
     }
 
@@ -62,9 +65,9 @@ protected:
 } // namespace
 
 DataTable::DataTable(const QString &accessibleName, QStringList headers, QWidget *parent)
-    : QTableView(parent)
-    , m_model(new RowsModel(std::move(headers), this))
-    , m_sorted(new QSortFilterProxyModel(this))
+    : QTableView(parent),
+      m_model(new RowsModel(std::move(headers), this)),
+      m_sorted(new QSortFilterProxyModel(this))
 {
     setAccessibleName(accessibleName);
     m_sorted->setSourceModel(m_model);
@@ -88,12 +91,14 @@ DataTable::DataTable(const QString &accessibleName, QStringList headers, QWidget
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     horizontalHeader()->setFocusPolicy(Qt::NoFocus);
-    connect(this, &QTableView::activated, this,
-            [this](const QModelIndex &index) { emit keyActivated(index.data(RowsModel::KeyRole).toString()); });
-    connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
-        if (current.isValid())
-            emit keySelected(current.data(RowsModel::KeyRole).toString());
+    connect(this, &QTableView::activated, this, [this](const QModelIndex &index) {
+        emit keyActivated(index.data(RowsModel::KeyRole).toString());
     });
+    connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            [this](const QModelIndex &current) {
+                if (current.isValid())
+                    emit keySelected(current.data(RowsModel::KeyRole).toString());
+            });
     for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
         connect(m_sorted, signal, this, &DataTable::fit);
 }
@@ -149,9 +154,6 @@ void DataTable::selectKey(const QString &key)
         setCurrentIndex(m_sorted->mapFromSource(m_model->index(row, 0)));
 }
 
-QString DataTable::currentKey() const
-{
-    return currentIndex().data(RowsModel::KeyRole).toString();
-}
+QString DataTable::currentKey() const { return currentIndex().data(RowsModel::KeyRole).toString(); }
 
 } // namespace heddle

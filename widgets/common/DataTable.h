@@ -28,7 +28,7 @@ public:
     QSize minimumSizeHint() const override;
 
 signals:
-    void keyActivated(const QString &key);   ///< Enter or double click
+    void keyActivated(const QString &key); ///< Enter or double click
     void keySelected(const QString &key);
 
 protected:

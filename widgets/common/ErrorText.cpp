@@ -20,34 +20,20 @@ ErrorMessage ErrorText::message(const Error &error)
 QString ErrorText::sentence(Code code)
 {
     switch (code) {
-    case Code::InvalidInput:
-        return tr("This input can't be used:");
-    case Code::NotFound:
-        return tr("Something is missing:");
-    case Code::Environment:
-        return tr("This machine lacks something:");
-    case Code::CompileFailed:
-        return tr("The candidate did not build:");
-    case Code::TaskFailed:
-        return tr("The task itself failed:");
-    case Code::Crashed:
-        return tr("A process crashed:");
-    case Code::TimedOut:
-        return tr("It took too long:");
-    case Code::OutOfMemory:
-        return tr("It needed too much memory:");
-    case Code::Cancelled:
-        return tr("Cancelled:");
-    case Code::Conflict:
-        return tr("Something else changed it meanwhile:");
-    case Code::Protocol:
-        return tr("The worker gave an unexpected answer:");
-    case Code::Io:
-        return tr("A file could not be read or written:");
-    case Code::NotCovered:
-        return tr("The optimiser doesn't cover this:");
-    case Code::Internal:
-        return tr("Heddle made a mistake:");
+    case Code::InvalidInput: return tr("This input can't be used:");
+    case Code::NotFound: return tr("Something is missing:");
+    case Code::Environment: return tr("This machine lacks something:");
+    case Code::CompileFailed: return tr("The candidate did not build:");
+    case Code::TaskFailed: return tr("The task itself failed:");
+    case Code::Crashed: return tr("A process crashed:");
+    case Code::TimedOut: return tr("It took too long:");
+    case Code::OutOfMemory: return tr("It needed too much memory:");
+    case Code::Cancelled: return tr("Cancelled:");
+    case Code::Conflict: return tr("Something else changed it meanwhile:");
+    case Code::Protocol: return tr("The worker gave an unexpected answer:");
+    case Code::Io: return tr("A file could not be read or written:");
+    case Code::NotCovered: return tr("The optimiser doesn't cover this:");
+    case Code::Internal: return tr("Heddle made a mistake:");
     }
     return tr("Heddle made a mistake:");
 }
@@ -55,34 +41,23 @@ QString ErrorText::sentence(Code code)
 QString ErrorText::nextStep(Code code)
 {
     switch (code) {
-    case Code::InvalidInput:
-        return tr("Correct the place that is named and try again.");
-    case Code::NotFound:
-        return tr("Check that the file or program still exists, then try again.");
+    case Code::InvalidInput: return tr("Correct the place that is named and try again.");
+    case Code::NotFound: return tr("Check that the file or program still exists, then try again.");
     case Code::Environment:
         return tr("Open the check-up on the welcome page: it says what is missing and how to get it.");
-    case Code::CompileFailed:
-        return tr("Open the Problems list and go to the first error.");
+    case Code::CompileFailed: return tr("Open the Problems list and go to the first error.");
     case Code::TaskFailed:
         return tr("Run the task file by itself in Python, correct the error, and try again.");
-    case Code::Crashed:
-        return tr("Run it again; a fresh process has already taken over.");
-    case Code::TimedOut:
-        return tr("Try a smaller input, or give it a larger budget.");
-    case Code::OutOfMemory:
-        return tr("Try a smaller input, or close other programs.");
-    case Code::Cancelled:
-        return tr("Start it again when you are ready.");
-    case Code::Conflict:
-        return tr("Look at the newer state and decide again.");
+    case Code::Crashed: return tr("Run it again; a fresh process has already taken over.");
+    case Code::TimedOut: return tr("Try a smaller input, or give it a larger budget.");
+    case Code::OutOfMemory: return tr("Try a smaller input, or close other programs.");
+    case Code::Cancelled: return tr("Start it again when you are ready.");
+    case Code::Conflict: return tr("Look at the newer state and decide again.");
     case Code::Protocol:
         return tr("Try again; if it happens twice, restart Heddle so that both sides have one version.");
-    case Code::Io:
-        return tr("Check the free space and the permissions of the folder.");
-    case Code::NotCovered:
-        return tr("Change the kernel by hand and press Judge, or choose another task.");
-    case Code::Internal:
-        return tr("Save your work and report the details below.");
+    case Code::Io: return tr("Check the free space and the permissions of the folder.");
+    case Code::NotCovered: return tr("Change the kernel by hand and press Judge, or choose another task.");
+    case Code::Internal: return tr("Save your work and report the details below.");
     }
     return {};
 }

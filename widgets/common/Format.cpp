@@ -40,22 +40,13 @@ int decimalsFor(double value)
     return size < 99.95 ? 1 : 0;
 }
 
-QString number(double value, int decimals)
-{
-    return QLocale().toString(value, 'f', decimals);
-}
+QString number(double value, int decimals) { return QLocale().toString(value, 'f', decimals); }
 
-bool isFiniteNumber(const Json &value)
-{
-    return value.is_number() && std::isfinite(value.get<double>());
-}
+bool isFiniteNumber(const Json &value) { return value.is_number() && std::isfinite(value.get<double>()); }
 
 } // namespace
 
-double Ratio::spread() const
-{
-    return std::max(high - value, value - low);
-}
+double Ratio::spread() const { return std::max(high - value, value - low); }
 
 std::optional<Ratio> Ratio::fromJson(const Json &value)
 {
@@ -131,7 +122,8 @@ QString Format::perSecond(double amount, const QString &unit)
         amount /= 1000.0;
         ++prefix;
     }
-    return number(amount, decimalsFor(amount)) + u'\u00a0' + QLatin1StringView(prefixes[prefix]) + unit + u"/s"_s;
+    return number(amount, decimalsFor(amount)) + u'\u00a0' + QLatin1StringView(prefixes[prefix]) + unit
+        + u"/s"_s;
 }
 
 QString Format::duration(double seconds)

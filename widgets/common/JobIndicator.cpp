@@ -15,10 +15,10 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 JobIndicator::JobIndicator(QWidget *parent)
-    : QWidget(parent)
-    , m_label(new QLabel(this))
-    , m_bar(new QProgressBar(this))
-    , m_cancel(new QToolButton(this))
+    : QWidget(parent),
+      m_label(new QLabel(this)),
+      m_bar(new QProgressBar(this)),
+      m_cancel(new QToolButton(this))
 {
     m_bar->setTextVisible(false);
     m_bar->setAccessibleName(tr("Progress of the running job"));
@@ -68,15 +68,9 @@ void JobIndicator::jobEnded(std::uint64_t id)
     refresh();
 }
 
-QString JobIndicator::text() const
-{
-    return m_label->text();
-}
+QString JobIndicator::text() const { return m_label->text(); }
 
-void JobIndicator::timerEvent(QTimerEvent *)
-{
-    refresh();
-}
+void JobIndicator::timerEvent(QTimerEvent *) { refresh(); }
 
 void JobIndicator::refresh()
 {

@@ -16,7 +16,11 @@ std::optional<Timing> timingOf(const Json &entry, const QString &name, const std
     const Json &interval = memberOr(entry, "ci_ms");
     if (!median.is_number())
         return std::nullopt;
-    Timing timing{name, toText(key), median.get<double>(), median.get<double>(), median.get<double>(),
+    Timing timing{name,
+                  toText(key),
+                  median.get<double>(),
+                  median.get<double>(),
+                  median.get<double>(),
                   integerOr(entry, "runs", 0)};
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number()) {
         timing.lowMs = interval[0].get<double>();

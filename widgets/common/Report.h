@@ -13,8 +13,8 @@ namespace heddle {
 
 /// A median with its interval out of a report, in milliseconds.
 struct Timing {
-    QString name;       ///< as shown: "eager", "compile", "strongest (freezing)", "candidate"
-    QString key;        ///< the report's own word
+    QString name; ///< as shown: "eager", "compile", "strongest (freezing)", "candidate"
+    QString key;  ///< the report's own word
     double medianMs = 0.0;
     double lowMs = 0.0;
     double highMs = 0.0;

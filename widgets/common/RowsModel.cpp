@@ -7,8 +7,7 @@
 namespace heddle {
 
 RowsModel::RowsModel(QStringList headers, QObject *parent)
-    : QAbstractTableModel(parent)
-    , m_headers(std::move(headers))
+    : QAbstractTableModel(parent), m_headers(std::move(headers))
 {
 }
 
@@ -78,12 +77,9 @@ QVariant RowsModel::data(const QModelIndex &index, int role) const
         return {};
     const Cell &cell = row.cells[column];
     switch (role) {
-    case Qt::DisplayRole:
-        return cell.text;
-    case SortRole:
-        return cell.sort.isValid() ? cell.sort : QVariant(cell.text);
-    case Qt::ToolTipRole:
-        return cell.tip.isEmpty() ? QVariant() : QVariant(cell.tip);
+    case Qt::DisplayRole: return cell.text;
+    case SortRole: return cell.sort.isValid() ? cell.sort : QVariant(cell.text);
+    case Qt::ToolTipRole: return cell.tip.isEmpty() ? QVariant() : QVariant(cell.tip);
     case Qt::TextAlignmentRole:
         return QVariant::fromValue((cell.isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::DecorationRole:
@@ -95,15 +91,13 @@ QVariant RowsModel::data(const QModelIndex &index, int role) const
         font.setWeight(QFont::DemiBold);
         return font;
     }
-    case BarRole:
-        return cell.bar ? QVariant::fromValue(*cell.bar) : QVariant();
-    case MutedRole:
-        return cell.isMuted;
+    case BarRole: return cell.bar ? QVariant::fromValue(*cell.bar) : QVariant();
+    case MutedRole: return cell.isMuted;
     case Qt::AccessibleTextRole:
         // A shape without a word beside it would be silent to a screen reader.
-        return cell.status && cell.text.isEmpty() ? QVariant(StatusMark::word(*cell.status)) : QVariant(cell.text);
-    default:
-        return {};
+        return cell.status && cell.text.isEmpty() ? QVariant(StatusMark::word(*cell.status))
+                                                  : QVariant(cell.text);
+    default: return {};
     }
 }
 

@@ -21,9 +21,9 @@ struct Bar {
 
 struct Cell {
     QString text;
-    QVariant sort = {};      ///< what to sort by; empty: the text
+    QVariant sort = {}; ///< what to sort by; empty: the text
     std::optional<Status> status = {};
-    bool isNumber = false;   ///< aligned to the right
+    bool isNumber = false; ///< aligned to the right
     bool isStrong = false;
     bool isMuted = false;
     QString tip = {};
@@ -32,7 +32,7 @@ struct Cell {
 };
 
 struct Row {
-    QString key;   ///< unique and stable, so that selection survives an update
+    QString key; ///< unique and stable, so that selection survives an update
     std::vector<Cell> cells;
     bool operator==(const Row &) const = default;
 };
@@ -48,7 +48,7 @@ public:
 
     void setRows(std::vector<Row> rows);
     const std::vector<Row> &rows() const { return m_rows; }
-    int rowOf(const QString &key) const;   ///< -1 when absent
+    int rowOf(const QString &key) const; ///< -1 when absent
 
     int rowCount(const QModelIndex &parent = {}) const override;
     int columnCount(const QModelIndex &parent = {}) const override;

@@ -54,17 +54,12 @@ QPolygonF octagon(const QRectF &square)
 QColor colorOf(Status status, const Theme &theme)
 {
     switch (status) {
-    case Status::Passed:
-        return theme.success;
-    case Status::Failed:
-        return theme.danger;
-    case Status::Warning:
-        return theme.warning;
-    case Status::NotRun:
-        return theme.mutedText;
+    case Status::Passed: return theme.success;
+    case Status::Failed: return theme.danger;
+    case Status::Warning: return theme.warning;
+    case Status::NotRun: return theme.mutedText;
     case Status::Running:
-    case Status::Info:
-        return theme.accent;
+    case Status::Info: return theme.accent;
     }
     return theme.mutedText;
 }
@@ -126,26 +121,17 @@ void StatusMark::paint(QPainter &painter, const QRectF &square, Status status, c
     painter.restore();
 }
 
-QIcon StatusMark::icon(Status status)
-{
-    return QIcon(new StatusIconEngine(status));
-}
+QIcon StatusMark::icon(Status status) { return QIcon(new StatusIconEngine(status)); }
 
 QString StatusMark::word(Status status)
 {
     switch (status) {
-    case Status::Passed:
-        return tr("passed");
-    case Status::Failed:
-        return tr("failed");
-    case Status::Warning:
-        return tr("warning");
-    case Status::NotRun:
-        return tr("not run");
-    case Status::Running:
-        return tr("running");
-    case Status::Info:
-        return tr("note");
+    case Status::Passed: return tr("passed");
+    case Status::Failed: return tr("failed");
+    case Status::Warning: return tr("warning");
+    case Status::NotRun: return tr("not run");
+    case Status::Running: return tr("running");
+    case Status::Info: return tr("note");
     }
     return {};
 }
@@ -163,8 +149,8 @@ Status StatusMark::ofVerdict(std::string_view verdictClass)
         return Status::Passed;
     if (verdictClass.empty() || verdictClass == "not_judged")
         return Status::NotRun;
-    if (verdictClass == "suspicious" || verdictClass == "precision_changed" || verdictClass == "structure_assuming"
-        || verdictClass == "fallback")
+    if (verdictClass == "suspicious" || verdictClass == "precision_changed"
+        || verdictClass == "structure_assuming" || verdictClass == "fallback")
         return Status::Warning;
     return Status::Failed;
 }

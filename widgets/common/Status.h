@@ -15,12 +15,12 @@ namespace heddle {
 
 /// How a thing stands. Always shown as a shape and a word, colour only adds to them.
 enum class Status {
-    Passed,    ///< disc with a tick
-    Failed,    ///< octagon with a cross
-    Warning,   ///< triangle with a mark
-    NotRun,    ///< ring with a dash
-    Running,   ///< ring with a filled sector
-    Info,      ///< rounded square with an i
+    Passed,  ///< disc with a tick
+    Failed,  ///< octagon with a cross
+    Warning, ///< triangle with a mark
+    NotRun,  ///< ring with a dash
+    Running, ///< ring with a filled sector
+    Info,    ///< rounded square with an i
 };
 
 /// Shapes and words of states and verdict classes. Pure functions; painting on the GUI thread.
@@ -36,7 +36,7 @@ public:
     /// The word beside the shape: "passed", "failed", "not run", ...
     static QString word(Status status);
 
-    static Status ofEvidence(std::string_view status);   ///< "passed", "failed", "not run"
+    static Status ofEvidence(std::string_view status); ///< "passed", "failed", "not run"
     static Status ofVerdict(std::string_view verdictClass);
     /// "Clean", "Wrong result", ... for a class of the report schema; the class itself if unknown.
     static QString verdictName(std::string_view verdictClass);

@@ -16,10 +16,7 @@ QString pathText(const std::filesystem::path &path)
     return QFile::decodeName(QByteArray(native.data(), static_cast<qsizetype>(native.size())));
 }
 
-std::string toUtf8(const QString &text)
-{
-    return text.toStdString();
-}
+std::string toUtf8(const QString &text) { return text.toStdString(); }
 
 std::filesystem::path toPath(const QString &text)
 {

@@ -14,10 +14,7 @@ namespace heddle {
 
 namespace {
 
-QColor hex(const char *name)
-{
-    return QColor(QLatin1StringView(name));
-}
+QColor hex(const char *name) { return QColor(QLatin1StringView(name)); }
 
 Theme makeLight()
 {
@@ -110,7 +107,8 @@ double channel(double value)
 
 double luminance(const QColor &color)
 {
-    return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) + 0.0722 * channel(color.blueF());
+    return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF())
+        + 0.0722 * channel(color.blueF());
 }
 
 } // namespace
@@ -129,8 +127,9 @@ const Theme &Theme::dark()
 
 const Theme &Theme::of(const QPalette &palette)
 {
-    return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness() ? dark()
-                                                                                                      : light();
+    return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness()
+        ? dark()
+        : light();
 }
 
 QPalette Theme::palette() const
@@ -156,7 +155,8 @@ QPalette Theme::palette() const
     p.setColor(QPalette::Mid, strongBorder);
     p.setColor(QPalette::Dark, strongBorder);
     p.setColor(QPalette::Shadow, isDark ? window.darker(160) : strongBorder);
-    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText})
+    for (const auto role :
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText})
         p.setColor(QPalette::Disabled, role, isDark ? mutedText.darker(140) : mutedText.lighter(145));
     return p;
 }

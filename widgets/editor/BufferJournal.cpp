@@ -15,8 +15,10 @@ namespace fs = std::filesystem;
 Result<void> BufferJournal::write(const JournalEntry &entry)
 {
     HEDDLE_CHECK_OK(makeFolder(m_folder));
-    const Json record{
-        {"file", entry.file}, {"text", entry.text}, {"disk_digest", entry.diskDigest}, {"text_digest", sha256Hex(entry.text)}};
+    const Json record{{"file", entry.file},
+                      {"text", entry.text},
+                      {"disk_digest", entry.diskDigest},
+                      {"text_digest", sha256Hex(entry.text)}};
     return writeFileAtomically(pathOf(entry.file), compactText(record));
 }
 
@@ -25,7 +27,8 @@ Result<void> BufferJournal::remove(const std::string &file)
     std::error_code code;
     fs::remove(pathOf(file), code);
     if (code)
-        return Error(Code::Io, "cannot remove the copy of unsaved text: " + code.message(), pathOf(file).string());
+        return Error(Code::Io, "cannot remove the copy of unsaved text: " + code.message(),
+                     pathOf(file).string());
     return {};
 }
 
@@ -42,7 +45,8 @@ std::vector<JournalEntry> BufferJournal::entries() const
         const Result<Json> record = parseJson(*bytes, file->path().string());
         if (!record)
             continue;
-        JournalEntry entry{stringOr(*record, "file"), stringOr(*record, "text"), stringOr(*record, "disk_digest")};
+        JournalEntry entry{stringOr(*record, "file"), stringOr(*record, "text"),
+                           stringOr(*record, "disk_digest")};
         if (!entry.file.empty() && sha256Hex(entry.text) == stringOr(*record, "text_digest"))
             found.push_back(std::move(entry));
     }

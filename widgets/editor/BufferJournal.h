@@ -11,9 +11,9 @@ namespace heddle {
 
 /// Unsaved text that a crash left behind.
 struct JournalEntry {
-    std::string file;         ///< absolute path of the document
-    std::string text;         ///< what was on screen, UTF-8
-    std::string diskDigest;   ///< SHA-256 of the file when the text was loaded from it
+    std::string file;       ///< absolute path of the document
+    std::string text;       ///< what was on screen, UTF-8
+    std::string diskDigest; ///< SHA-256 of the file when the text was loaded from it
 };
 
 /// Keeps the unsaved buffers of one workspace in a folder of the state folder: one file a document,

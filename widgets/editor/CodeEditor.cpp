@@ -4,12 +4,12 @@
 #include "widgets/common/Theme.h"
 #include "widgets/editor/EditorStyle.h"
 
+#include <QEvent>
+#include <QVBoxLayout>
 #include <Qsci/qscilexercpp.h>
 #include <Qsci/qscilexerjson.h>
 #include <Qsci/qscilexerpython.h>
 #include <Qsci/qsciscintilla.h>
-#include <QEvent>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <map>
@@ -26,14 +26,10 @@ constexpr int markerMargin = 1;
 QsciLexer *makeLexer(Language language, QObject *parent)
 {
     switch (language) {
-    case Language::Python:
-        return new QsciLexerPython(parent);
-    case Language::Cpp:
-        return new QsciLexerCPP(parent);
-    case Language::JsonText:
-        return new QsciLexerJSON(parent);
-    case Language::Plain:
-        break;
+    case Language::Python: return new QsciLexerPython(parent);
+    case Language::Cpp: return new QsciLexerCPP(parent);
+    case Language::JsonText: return new QsciLexerJSON(parent);
+    case Language::Plain: break;
     }
     return nullptr;
 }
@@ -66,9 +62,7 @@ Language languageOf(const QString &fileName)
 }
 
 CodeEditor::CodeEditor(Language language, QWidget *parent)
-    : QWidget(parent)
-    , m_text(new QsciScintilla(this))
-    , m_language(language)
+    : QWidget(parent), m_text(new QsciScintilla(this)), m_language(language)
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -90,8 +84,8 @@ CodeEditor::CodeEditor(Language language, QWidget *parent)
     m_text->setMarginType(numberMargin, QsciScintilla::NumberMargin);
     m_text->setMarginType(markerMargin, QsciScintilla::SymbolMargin);
     m_text->setMarginSensitivity(markerMargin, false);
-    m_text->setMarginMarkerMask(markerMargin, 1 << editorMarker::error | 1 << editorMarker::warning
-                                                  | 1 << editorMarker::note);
+    m_text->setMarginMarkerMask(
+        markerMargin, 1 << editorMarker::error | 1 << editorMarker::warning | 1 << editorMarker::note);
     // A different shape for each severity, so that colour is never alone.
     m_text->markerDefine(QsciScintilla::Circle, editorMarker::error);
     m_text->markerDefine(QsciScintilla::RightTriangle, editorMarker::warning);
@@ -109,10 +103,7 @@ CodeEditor::CodeEditor(Language language, QWidget *parent)
             [this](int row, int place) { emit cursorMoved(row + 1, place + 1); });
 }
 
-QString CodeEditor::text() const
-{
-    return m_text->text();
-}
+QString CodeEditor::text() const { return m_text->text(); }
 
 void CodeEditor::loadText(const QString &text)
 {
@@ -143,25 +134,13 @@ void CodeEditor::replaceText(const QString &text)
     m_text->setFirstVisibleLine(top);
 }
 
-bool CodeEditor::isModified() const
-{
-    return m_text->isModified();
-}
+bool CodeEditor::isModified() const { return m_text->isModified(); }
 
-void CodeEditor::setSaved()
-{
-    m_text->setModified(false);
-}
+void CodeEditor::setSaved() { m_text->setModified(false); }
 
-void CodeEditor::setReadOnly(bool isReadOnly)
-{
-    m_text->setReadOnly(isReadOnly);
-}
+void CodeEditor::setReadOnly(bool isReadOnly) { m_text->setReadOnly(isReadOnly); }
 
-bool CodeEditor::isReadOnly() const
-{
-    return m_text->isReadOnly();
-}
+bool CodeEditor::isReadOnly() const { return m_text->isReadOnly(); }
 
 void CodeEditor::setDiagnostics(const std::vector<Diagnostic> &diagnostics)
 {
@@ -219,15 +198,9 @@ int CodeEditor::currentColumn() const
     return column + 1;
 }
 
-int CodeEditor::lineCount() const
-{
-    return m_text->lines();
-}
+int CodeEditor::lineCount() const { return m_text->lines(); }
 
-QString CodeEditor::selectedText() const
-{
-    return m_text->selectedText();
-}
+QString CodeEditor::selectedText() const { return m_text->selectedText(); }
 
 void CodeEditor::setZoom(int steps)
 {
@@ -253,11 +226,12 @@ bool CodeEditor::find(const QString &what, bool isForward, bool isCaseSensitive,
             column = endColumn;
         }
     }
-    return m_text->findFirst(what, isRegular, isCaseSensitive, false, true, isForward, line, column, true, false,
-                             true);
+    return m_text->findFirst(what, isRegular, isCaseSensitive, false, true, isForward, line, column, true,
+                             false, true);
 }
 
-bool CodeEditor::replaceSelection(const QString &what, const QString &with, bool isCaseSensitive, bool isRegular)
+bool CodeEditor::replaceSelection(const QString &what, const QString &with, bool isCaseSensitive,
+                                  bool isRegular)
 {
     if (m_text->isReadOnly() || !m_text->hasSelectedText())
         return find(what, true, isCaseSensitive, isRegular) && false;
@@ -267,8 +241,8 @@ bool CodeEditor::replaceSelection(const QString &what, const QString &with, bool
     int endColumn = 0;
     m_text->getSelection(&line, &column, &endLine, &endColumn);
     // The search is repeated from the selection's start, so that only a true match is ever replaced.
-    const bool isMatch = m_text->findFirst(what, isRegular, isCaseSensitive, false, false, true, line, column, true,
-                                           false, true);
+    const bool isMatch = m_text->findFirst(what, isRegular, isCaseSensitive, false, false, true, line, column,
+                                           true, false, true);
     if (isMatch)
         m_text->replace(with);
     find(what, true, isCaseSensitive, isRegular);
@@ -281,7 +255,8 @@ int CodeEditor::replaceAll(const QString &what, const QString &with, bool isCase
         return 0;
     int count = 0;
     m_text->beginUndoAction();
-    bool isFound = m_text->findFirst(what, isRegular, isCaseSensitive, false, false, true, 0, 0, false, false, true);
+    bool isFound =
+        m_text->findFirst(what, isRegular, isCaseSensitive, false, false, true, 0, 0, false, false, true);
     while (isFound) {
         const bool isEmptyMatch = m_text->selectedText().isEmpty();
         m_text->replace(with);
@@ -294,41 +269,23 @@ int CodeEditor::replaceAll(const QString &what, const QString &with, bool isCase
     return count;
 }
 
-void CodeEditor::undo()
-{
-    m_text->undo();
-}
+void CodeEditor::undo() { m_text->undo(); }
 
-void CodeEditor::redo()
-{
-    m_text->redo();
-}
+void CodeEditor::redo() { m_text->redo(); }
 
-void CodeEditor::cut()
-{
-    m_text->cut();
-}
+void CodeEditor::cut() { m_text->cut(); }
 
-void CodeEditor::copy()
-{
-    m_text->copy();
-}
+void CodeEditor::copy() { m_text->copy(); }
 
-void CodeEditor::paste()
-{
-    m_text->paste();
-}
+void CodeEditor::paste() { m_text->paste(); }
 
-QString CodeEditor::annotationAt(int line) const
-{
-    return m_text->annotation(line - 1);
-}
+QString CodeEditor::annotationAt(int line) const { return m_text->annotation(line - 1); }
 
 QColor CodeEditor::paperColor() const
 {
     // What the widget really paints with; the getter answers with what lexers ignore.
-    const auto color = static_cast<unsigned>(m_text->SendScintilla(QsciScintilla::SCI_STYLEGETBACK,
-                                                                   static_cast<unsigned long>(QsciScintilla::STYLE_DEFAULT)));
+    const auto color = static_cast<unsigned>(m_text->SendScintilla(
+        QsciScintilla::SCI_STYLEGETBACK, static_cast<unsigned long>(QsciScintilla::STYLE_DEFAULT)));
     return QColor(static_cast<int>(color & 0xFFu), static_cast<int>(color >> 8 & 0xFFu),
                   static_cast<int>(color >> 16 & 0xFFu));
 }
@@ -337,8 +294,8 @@ void CodeEditor::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
     const QEvent::Type type = event->type();
-    if (type == QEvent::PaletteChange || type == QEvent::ApplicationPaletteChange || type == QEvent::StyleChange
-        || type == QEvent::FontChange)
+    if (type == QEvent::PaletteChange || type == QEvent::ApplicationPaletteChange
+        || type == QEvent::StyleChange || type == QEvent::FontChange)
         applyStyle();
 }
 

@@ -35,9 +35,9 @@ public:
     bool isReadOnly() const;
 
     void setDiagnostics(const std::vector<Diagnostic> &diagnostics);
-    void goTo(int line, int column = 1);   ///< both from 1; clamped
-    int currentLine() const;               ///< from 1
-    int currentColumn() const;             ///< from 1
+    void goTo(int line, int column = 1); ///< both from 1; clamped
+    int currentLine() const;             ///< from 1
+    int currentColumn() const;           ///< from 1
     int lineCount() const;
     QString selectedText() const;
     /// Steps from 0; applies to the font's size in points.

@@ -19,7 +19,7 @@ std::vector<Diagnostic> diagnosticsFromJson(const Json &array)
         diagnostic.line = static_cast<int>(integerOr(entry, "line", 0));
         diagnostic.column = static_cast<int>(integerOr(entry, "column", 0));
         const std::string severity = stringOr(entry, "severity", "error");
-        diagnostic.severity = severity == "warning" ? Diagnostic::Severity::Warning
+        diagnostic.severity = severity == "warning"    ? Diagnostic::Severity::Warning
             : severity == "note" || severity == "info" ? Diagnostic::Severity::Note
                                                        : Diagnostic::Severity::Error;
         diagnostics.push_back(std::move(diagnostic));

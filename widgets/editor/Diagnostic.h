@@ -13,9 +13,9 @@ namespace heddle {
 struct Diagnostic {
     enum class Severity { Error, Warning, Note };
 
-    QString file;      ///< relative to the candidate's folder, '/' between parts; empty: no place
-    int line = 0;      ///< from 1; 0: no line
-    int column = 0;    ///< from 1; 0: no column
+    QString file;   ///< relative to the candidate's folder, '/' between parts; empty: no place
+    int line = 0;   ///< from 1; 0: no line
+    int column = 0; ///< from 1; 0: no column
     Severity severity = Severity::Error;
     QString message;
 

@@ -21,11 +21,11 @@ constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
 } // namespace
 
 EditorDocument::EditorDocument(const QString &path, const std::string &bytes, QWidget *parent)
-    : QWidget(parent)
-    , m_path(path)
-    , m_editor(new CodeEditor(languageOf(path), this))
-    , m_find(new FindBar(m_editor, this))
-    , m_banner(new Banner(this))
+    : QWidget(parent),
+      m_path(path),
+      m_editor(new CodeEditor(languageOf(path), this)),
+      m_find(new FindBar(m_editor, this)),
+      m_banner(new Banner(this))
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -39,10 +39,7 @@ EditorDocument::EditorDocument(const QString &path, const std::string &bytes, QW
     connect(m_editor, &CodeEditor::modificationChanged, this, &EditorDocument::titleChanged);
 }
 
-QString EditorDocument::name() const
-{
-    return m_path.section(u'/', -1);
-}
+QString EditorDocument::name() const { return m_path.section(u'/', -1); }
 
 QString EditorDocument::decode(const std::string &bytes)
 {
@@ -55,7 +52,8 @@ QString EditorDocument::decode(const std::string &bytes)
     const bool isSafe = !decoder.hasError() && !text.contains(QChar(0));
     m_editor->setReadOnly(!isSafe);
     if (!isSafe) {
-        m_banner->showMessage(BannerKind::Warning, tr("This file is not UTF-8 text, so it is shown read-only."),
+        m_banner->showMessage(BannerKind::Warning,
+                              tr("This file is not UTF-8 text, so it is shown read-only."),
                               tr("Convert it with another program to edit it here."));
     }
     return text;
@@ -95,7 +93,8 @@ void EditorDocument::diskChanged(const std::string &bytes)
         return;
     }
     m_diskDigest = digest;
-    m_banner->showMessage(BannerKind::Warning, tr("%1 was changed outside Heddle, and you have unsaved text.").arg(name()),
+    m_banner->showMessage(BannerKind::Warning,
+                          tr("%1 was changed outside Heddle, and you have unsaved text.").arg(name()),
                           tr("Saving keeps your text; reloading drops it."));
     m_banner->clearButtons();
     QPushButton *keep = m_banner->addButton(tr("Keep mine"), tr("Keep my unsaved text"));

@@ -4,12 +4,12 @@
 #include "widgets/common/Theme.h"
 #include "widgets/editor/CodeEditor.h"
 
+#include <QApplication>
+#include <QFontDatabase>
 #include <Qsci/qscilexercpp.h>
 #include <Qsci/qscilexerjson.h>
 #include <Qsci/qscilexerpython.h>
 #include <Qsci/qsciscintilla.h>
-#include <QApplication>
-#include <QFontDatabase>
 
 #include <initializer_list>
 
@@ -30,9 +30,9 @@ void colorPython(QsciLexer &lexer, const Theme &theme)
     color(lexer, theme.comment, {P::Comment, P::CommentBlock});
     color(lexer, theme.number, {P::Number});
     color(lexer, theme.string,
-          {P::SingleQuotedString, P::DoubleQuotedString, P::TripleSingleQuotedString, P::TripleDoubleQuotedString,
-           P::SingleQuotedFString, P::DoubleQuotedFString, P::TripleSingleQuotedFString, P::TripleDoubleQuotedFString,
-           P::UnclosedString});
+          {P::SingleQuotedString, P::DoubleQuotedString, P::TripleSingleQuotedString,
+           P::TripleDoubleQuotedString, P::SingleQuotedFString, P::DoubleQuotedFString,
+           P::TripleSingleQuotedFString, P::TripleDoubleQuotedFString, P::UnclosedString});
     color(lexer, theme.function, {P::ClassName, P::FunctionMethodName});
     color(lexer, theme.decorator, {P::Decorator});
     color(lexer, theme.operatorSign, {P::Operator});
@@ -87,7 +87,8 @@ void styleLexer(QsciLexer &lexer, Language language, const Theme &theme, const Q
         colorJson(lexer, theme);
 }
 
-void styleAnnotation(QsciScintilla &editor, int style, const QColor &ink, const QColor &paper, const QFont &font)
+void styleAnnotation(QsciScintilla &editor, int style, const QColor &ink, const QColor &paper,
+                     const QFont &font)
 {
     const QByteArray family = font.family().toUtf8();
     const auto number = static_cast<unsigned long>(style);

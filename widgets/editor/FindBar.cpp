@@ -29,13 +29,13 @@ QToolButton *makeButton(const QString &text, const QString &name, QWidget *paren
 } // namespace
 
 FindBar::FindBar(CodeEditor *editor, QWidget *parent)
-    : QFrame(parent)
-    , m_editor(editor)
-    , m_what(new QLineEdit(this))
-    , m_with(new QLineEdit(this))
-    , m_case(makeButton(tr("Aa"), tr("Match upper and lower case"), this, true))
-    , m_regular(makeButton(tr(".*"), tr("Regular expression"), this, true))
-    , m_result(new QLabel(this))
+    : QFrame(parent),
+      m_editor(editor),
+      m_what(new QLineEdit(this)),
+      m_with(new QLineEdit(this)),
+      m_case(makeButton(tr("Aa"), tr("Match upper and lower case"), this, true)),
+      m_regular(makeButton(tr(".*"), tr("Regular expression"), this, true)),
+      m_result(new QLabel(this))
 {
     setObjectName(u"findBar"_s);
     m_what->setPlaceholderText(tr("Find"));
@@ -99,22 +99,24 @@ void FindBar::findNext(bool isForward)
 {
     if (m_editor == nullptr || m_what->text().isEmpty())
         return;
-    const bool isFound = m_editor->find(m_what->text(), isForward, m_case->isChecked(), m_regular->isChecked());
+    const bool isFound =
+        m_editor->find(m_what->text(), isForward, m_case->isChecked(), m_regular->isChecked());
     m_result->setText(isFound ? QString() : tr("No match"));
 }
 
 void FindBar::replaceOne()
 {
     if (m_editor != nullptr)
-        m_editor->replaceSelection(m_what->text(), m_with->text(), m_case->isChecked(), m_regular->isChecked());
+        m_editor->replaceSelection(m_what->text(), m_with->text(), m_case->isChecked(),
+                                   m_regular->isChecked());
 }
 
 void FindBar::replaceEvery()
 {
     if (m_editor == nullptr)
         return;
-    const int count
-        = m_editor->replaceAll(m_what->text(), m_with->text(), m_case->isChecked(), m_regular->isChecked());
+    const int count =
+        m_editor->replaceAll(m_what->text(), m_with->text(), m_case->isChecked(), m_regular->isChecked());
     m_result->setText(tr("Replaced: %1").arg(count));
 }
 

@@ -41,10 +41,7 @@ Row fact(const QString &name, const QString &value)
     return {name, {Cell{.text = name, .isMuted = true}, Cell{.text = value}}};
 }
 
-int severityOrder(const std::string &status)
-{
-    return status == "failed" ? 0 : status == "passed" ? 2 : 1;
-}
+int severityOrder(const std::string &status) { return status == "failed" ? 0 : status == "passed" ? 2 : 1; }
 
 } // namespace
 
@@ -94,7 +91,8 @@ std::vector<Row> EvidenceRows::evidence(const Json &report)
 
 QStringList EvidenceRows::timingHeaders()
 {
-    return {tr("What ran"), tr("Median and interval"), tr("Relative time"), tr("Runs"), tr("Candidate is faster by")};
+    return {tr("What ran"), tr("Median and interval"), tr("Relative time"), tr("Runs"),
+            tr("Candidate is faster by")};
 }
 
 std::vector<Row> EvidenceRows::timings(const Json &report)
@@ -108,45 +106,50 @@ std::vector<Row> EvidenceRows::timings(const Json &report)
         const bool isCandidate = timing.key == u"candidate";
         std::optional<Bar> bar;
         if (longest > 0.0)
-            bar = Bar{timing.medianMs / longest, timing.lowMs / longest, timing.highMs / longest, isCandidate};
+            bar =
+                Bar{timing.medianMs / longest, timing.lowMs / longest, timing.highMs / longest, isCandidate};
         QString speedup;
         bool isClaim = false;
-        if (const auto ratio = Ratio::fromJson(memberOr(Report::speedups(report), toUtf8(timing.key))); ratio && !isCandidate) {
+        if (const auto ratio = Ratio::fromJson(memberOr(Report::speedups(report), toUtf8(timing.key)));
+            ratio && !isCandidate) {
             isClaim = ratio->isClaim();
-            speedup = isClaim ? Format::ratio(*ratio) : tr("%1, no clear difference").arg(Format::ratio(*ratio));
+            speedup =
+                isClaim ? Format::ratio(*ratio) : tr("%1, no clear difference").arg(Format::ratio(*ratio));
         }
         rows.push_back({timing.key,
                         {Cell{.text = timing.name, .isStrong = isCandidate},
                          Cell{.text = Format::interval(timing.medianMs, timing.lowMs, timing.highMs),
-                              .sort = timing.medianMs, .isNumber = true},
+                              .sort = timing.medianMs,
+                              .isNumber = true},
                          Cell{.text = {}, .sort = timing.medianMs, .bar = bar},
-                         Cell{.text = QLocale().toString(qlonglong(timing.runs)), .sort = qlonglong(timing.runs),
+                         Cell{.text = QLocale().toString(qlonglong(timing.runs)),
+                              .sort = qlonglong(timing.runs),
                               .isNumber = true},
                          Cell{.text = speedup, .isStrong = isClaim}}});
     }
     return rows;
 }
 
-QStringList EvidenceRows::factHeaders()
-{
-    return {tr("Name"), tr("Value")};
-}
+QStringList EvidenceRows::factHeaders() { return {tr("Name"), tr("Value")}; }
 
 std::vector<Row> EvidenceRows::figures(const Json &report)
 {
     std::vector<Row> rows;
     const std::string stage = stringOr(report, "stage");
     if (!stage.empty()) {
-        rows.push_back(fact(tr("Stage"), stage == "confirmed" ? tr("confirmed: the export was timed in PyTorch")
-                                                              : tr("quick: timed in Heddle's runner")));
+        rows.push_back(fact(tr("Stage"),
+                            stage == "confirmed" ? tr("confirmed: the export was timed in PyTorch")
+                                                 : tr("quick: timed in Heddle's runner")));
     }
     const Json &roof = memberOr(report, "roof");
     if (memberOr(roof, "ms").is_number()) {
         const QString bound = stringOr(roof, "bound") == "memory" ? tr("memory traffic") : tr("arithmetic");
         //: %1 is a time, %2 what limits the task
-        rows.push_back(fact(tr("Roof"), tr("%1, set by %2").arg(Format::milliseconds(numberOr(roof, "ms", 0)), bound)));
+        rows.push_back(
+            fact(tr("Roof"), tr("%1, set by %2").arg(Format::milliseconds(numberOr(roof, "ms", 0)), bound)));
         if (memberOr(roof, "share").is_number())
-            rows.push_back(fact(tr("Share of the roof reached"), Format::percent(numberOr(roof, "share", 0))));
+            rows.push_back(
+                fact(tr("Share of the roof reached"), Format::percent(numberOr(roof, "share", 0))));
     }
     const Json &coverage = memberOr(report, "coverage");
     if (coverage.is_object()) {
@@ -158,7 +161,8 @@ std::vector<Row> EvidenceRows::figures(const Json &report)
                                      Format::percent(numberOr(coverage, "framework", 0)))));
     }
     if (memberOr(report, "reward").is_number())
-        rows.push_back(fact(tr("Milestone reward"), QLocale().toString(qlonglong(integerOr(report, "reward", 0)))));
+        rows.push_back(
+            fact(tr("Milestone reward"), QLocale().toString(qlonglong(integerOr(report, "reward", 0)))));
     const double total = numberOr(memberOr(report, "seconds"), "total", -1.0);
     if (total >= 0.0)
         rows.push_back(fact(tr("Judging took"), Format::seconds(total)));
@@ -194,20 +198,18 @@ std::vector<Row> EvidenceRows::operators(const Json &report)
         std::optional<Bar> bar;
         if (hasShare)
             bar = Bar{share, share, share, true};
-        rows.push_back({u"%1 %2"_s.arg(name).arg(number++),
-                        {Cell{.text = name, .tip = toText(compactText(memberOr(entry, "shapes")))},
-                         Cell{.text = QLocale().toString(count), .sort = count, .isNumber = true},
-                         Cell{.text = Format::milliseconds(time), .sort = time, .isNumber = true},
-                         Cell{.text = hasShare ? Format::percent(share) : QString(), .sort = share, .isNumber = true},
-                         Cell{.text = {}, .sort = share, .bar = bar}}});
+        rows.push_back(
+            {u"%1 %2"_s.arg(name).arg(number++),
+             {Cell{.text = name, .tip = toText(compactText(memberOr(entry, "shapes")))},
+              Cell{.text = QLocale().toString(count), .sort = count, .isNumber = true},
+              Cell{.text = Format::milliseconds(time), .sort = time, .isNumber = true},
+              Cell{.text = hasShare ? Format::percent(share) : QString(), .sort = share, .isNumber = true},
+              Cell{.text = {}, .sort = share, .bar = bar}}});
     }
     return rows;
 }
 
-QStringList EvidenceRows::lintHeaders()
-{
-    return {tr("Kind"), tr("Finding"), tr("What it means")};
-}
+QStringList EvidenceRows::lintHeaders() { return {tr("Kind"), tr("Finding"), tr("What it means")}; }
 
 std::vector<Row> EvidenceRows::lint(const Json &findings)
 {

@@ -39,8 +39,7 @@ private:
     Status m_status = Status::NotRun;
 };
 
-EvidenceView::EvidenceView(QWidget *parent)
-    : QScrollArea(parent)
+EvidenceView::EvidenceView(QWidget *parent) : QScrollArea(parent)
 {
     setAccessibleName(tr("Evidence report"));
     setFrameShape(QFrame::NoFrame);
@@ -85,8 +84,8 @@ EvidenceView::EvidenceView(QWidget *parent)
     setReport({}, Json());
 }
 
-EvidenceView::Section EvidenceView::addSection(QVBoxLayout *page, const QString &title, const QStringList &headers,
-                                               int stretch)
+EvidenceView::Section EvidenceView::addSection(QVBoxLayout *page, const QString &title,
+                                               const QStringList &headers, int stretch)
 {
     auto *card = new QFrame(page->parentWidget());
     card->setProperty("card", true);
@@ -115,8 +114,9 @@ void EvidenceView::setReport(const QString &title, const Json &report)
     const bool hasBaselines = memberOr(report, "baselines").is_object();
     m_mark->setVisible(hasVerdict);
     m_mark->setStatus(StatusMark::ofVerdict(verdict));
-    m_verdict->setText(hasVerdict ? StatusMark::verdictName(verdict)
-                                  : hasBaselines ? tr("Baseline") : tr("Lint"));
+    m_verdict->setText(hasVerdict         ? StatusMark::verdictName(verdict)
+                           : hasBaselines ? tr("Baseline")
+                                          : tr("Lint"));
     m_verdict->setVisible(!report.is_null());
     QString sentence;
     if (report.is_null())
@@ -143,9 +143,6 @@ void EvidenceView::setReport(const QString &title, const Json &report)
     fill(m_environment, EvidenceRows::environment(report));
 }
 
-QString EvidenceView::heading() const
-{
-    return m_verdict->text();
-}
+QString EvidenceView::heading() const { return m_verdict->text(); }
 
 } // namespace heddle

@@ -25,9 +25,9 @@ Status statusOf(const std::string &state)
 } // namespace
 
 PlanView::PlanView(QWidget *parent)
-    : QWidget(parent)
-    , m_table(new DataTable(tr("Plan"), {tr("State"), tr("Item")}, this))
-    , m_detail(new QLabel(this))
+    : QWidget(parent),
+      m_table(new DataTable(tr("Plan"), {tr("State"), tr("Item")}, this)),
+      m_detail(new QLabel(this))
 {
     m_table->setStretchColumn(1);
     m_table->setSortingEnabled(false);
@@ -68,19 +68,17 @@ void PlanView::changeItem(const std::string &id, const std::string &state, const
     refresh();
 }
 
-int PlanView::itemCount() const
-{
-    return static_cast<int>(m_items.size());
-}
+int PlanView::itemCount() const { return static_cast<int>(m_items.size()); }
 
 void PlanView::refresh()
 {
     std::vector<Row> rows;
     for (const Json &item : m_items) {
         const std::string state = stringOr(item, "state");
-        rows.push_back({toText(stringOr(item, "id")),
-                        {Cell{.text = toText(state), .status = statusOf(state)},
-                         Cell{.text = toText(stringOr(item, "title")), .tip = toText(stringOr(item, "expected"))}}});
+        rows.push_back(
+            {toText(stringOr(item, "id")),
+             {Cell{.text = toText(state), .status = statusOf(state)},
+              Cell{.text = toText(stringOr(item, "title")), .tip = toText(stringOr(item, "expected"))}}});
     }
     m_table->rows()->setRows(std::move(rows));
     showDetail();
@@ -105,7 +103,8 @@ void PlanView::showDetail()
     m_detail->setText(lines.join(u'\n'));
     m_table->setVisible(!m_items.empty());
     m_detail->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    m_detail->setSizePolicy(QSizePolicy::Preferred, m_items.empty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
+    m_detail->setSizePolicy(QSizePolicy::Preferred,
+                            m_items.empty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
 }
 
 } // namespace heddle

@@ -15,8 +15,7 @@ constexpr std::size_t longestData = 400;
 
 } // namespace
 
-LogView::LogView(QWidget *parent)
-    : QPlainTextEdit(parent)
+LogView::LogView(QWidget *parent) : QPlainTextEdit(parent)
 {
     setAccessibleName(tr("Event log"));
     setReadOnly(true);

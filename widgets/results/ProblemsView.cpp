@@ -14,9 +14,9 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 ProblemsView::ProblemsView(QWidget *parent)
-    : QWidget(parent)
-    , m_table(new DataTable(tr("Problems"), {tr("Kind"), tr("Message"), tr("File"), tr("Line")}, this))
-    , m_empty(new QLabel(tr("No problems in the newest build."), this))
+    : QWidget(parent),
+      m_table(new DataTable(tr("Problems"), {tr("Kind"), tr("Message"), tr("File"), tr("Line")}, this)),
+      m_empty(new QLabel(tr("No problems in the newest build."), this))
 {
     m_table->setStretchColumn(1);
     m_empty->setProperty("muted", true);
@@ -42,12 +42,17 @@ void ProblemsView::setDiagnostics(const std::vector<Diagnostic> &diagnostics)
         const bool isError = entry.severity == Diagnostic::Severity::Error;
         const bool isWarning = entry.severity == Diagnostic::Severity::Warning;
         const Status mark = isError ? Status::Failed : isWarning ? Status::Warning : Status::Info;
-        rows.push_back({QString::number(at),
-                        {Cell{.text = isError ? tr("error") : isWarning ? tr("warning") : tr("note"),
-                              .sort = static_cast<int>(entry.severity), .status = mark},
-                         Cell{.text = entry.message, .tip = entry.message}, Cell{.text = entry.file, .isMuted = true},
-                         Cell{.text = entry.line > 0 ? QLocale().toString(entry.line) : QString(), .sort = entry.line,
-                              .isNumber = true}}});
+        rows.push_back(
+            {QString::number(at),
+             {Cell{.text = isError ? tr("error")
+                       : isWarning ? tr("warning")
+                                   : tr("note"),
+                   .sort = static_cast<int>(entry.severity),
+                   .status = mark},
+              Cell{.text = entry.message, .tip = entry.message}, Cell{.text = entry.file, .isMuted = true},
+              Cell{.text = entry.line > 0 ? QLocale().toString(entry.line) : QString(),
+                   .sort = entry.line,
+                   .isNumber = true}}});
     }
     m_table->setVisible(!rows.empty());
     m_empty->setVisible(rows.empty());
@@ -56,9 +61,9 @@ void ProblemsView::setDiagnostics(const std::vector<Diagnostic> &diagnostics)
 
 int ProblemsView::errorCount() const
 {
-    return static_cast<int>(std::count_if(m_diagnostics.begin(), m_diagnostics.end(), [](const Diagnostic &entry) {
-        return entry.severity == Diagnostic::Severity::Error;
-    }));
+    return static_cast<int>(
+        std::count_if(m_diagnostics.begin(), m_diagnostics.end(),
+                      [](const Diagnostic &entry) { return entry.severity == Diagnostic::Severity::Error; }));
 }
 
 } // namespace heddle

@@ -21,19 +21,20 @@ namespace {
 struct Measured {
     Timing timing;
     std::int64_t event = 0;
-    const Json *report = nullptr;   ///< null for a baseline
+    const Json *report = nullptr; ///< null for a baseline
     std::string stage;
 };
 
 } // namespace
 
 ResultsView::ResultsView(QWidget *parent)
-    : QWidget(parent)
-    , m_table(new DataTable(tr("Results"),
+    : QWidget(parent),
+      m_table(new DataTable(tr("Results"),
                             {tr("What ran"), tr("Verdict"), tr("Median and interval"), tr("Relative time"),
                              tr("vs eager"), tr("vs compile"), tr("Stage")},
-                            this))
-    , m_empty(new QLabel(tr("Nothing has been measured yet. Baseline measures what a candidate has to beat."), this))
+                            this)),
+      m_empty(new QLabel(tr("Nothing has been measured yet. Baseline measures what a candidate has to beat."),
+                         this))
 {
     m_table->setStretchColumn(3);
     m_empty->setProperty("muted", true);
@@ -42,9 +43,8 @@ ResultsView::ResultsView(QWidget *parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_table);
     column->addWidget(m_empty);
-    connect(m_table, &DataTable::keyActivated, this, [this](const QString &key) {
-        emit eventActivated(key.section(u' ', -1).toLongLong());
-    });
+    connect(m_table, &DataTable::keyActivated, this,
+            [this](const QString &key) { emit eventActivated(key.section(u' ', -1).toLongLong()); });
     setEvents({});
 }
 
@@ -102,23 +102,22 @@ void ResultsView::setEvents(const std::vector<Event> &events)
         if (isTimed)
             bar.bar = Bar{timing.medianMs / longest, timing.lowMs / longest, timing.highMs / longest,
                           entry.report != nullptr};
-        const QString time
-            = isTimed ? Format::interval(timing.medianMs, timing.lowMs, timing.highMs) : tr("not timed");
-        const QString stage = entry.stage == "confirmed" ? tr("confirmed") : entry.stage.empty() ? QString() : tr("quick");
+        const QString time =
+            isTimed ? Format::interval(timing.medianMs, timing.lowMs, timing.highMs) : tr("not timed");
+        const QString stage = entry.stage == "confirmed" ? tr("confirmed")
+            : entry.stage.empty()                        ? QString()
+                                                         : tr("quick");
         const QString name = entry.report == nullptr ? timing.name : tr("candidate %1").arg(timing.name);
         rows.push_back({u"%1 %2 %3"_s.arg(timing.name, toText(entry.stage)).arg(entry.event),
                         {Cell{.text = name, .isStrong = entry.report != nullptr}, verdict,
-                         Cell{.text = time, .sort = timing.medianMs, .isNumber = true, .isMuted = !isTimed}, bar, eager,
-                         compile, Cell{.text = stage, .isMuted = true}}});
+                         Cell{.text = time, .sort = timing.medianMs, .isNumber = true, .isMuted = !isTimed},
+                         bar, eager, compile, Cell{.text = stage, .isMuted = true}}});
     }
     m_table->setVisible(!rows.empty());
     m_empty->setVisible(rows.empty());
     m_table->rows()->setRows(std::move(rows));
 }
 
-int ResultsView::rowCount() const
-{
-    return m_table->rows()->rowCount();
-}
+int ResultsView::rowCount() const { return m_table->rows()->rowCount(); }
 
 } // namespace heddle

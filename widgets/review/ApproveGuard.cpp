@@ -7,24 +7,16 @@
 
 namespace heddle {
 
-ApproveGuard::ApproveGuard(QWidget *view)
-    : QObject(view)
-    , m_view(view)
+ApproveGuard::ApproveGuard(QWidget *view) : QObject(view), m_view(view)
 {
     // The application is watched because a view may move to another window.
     QCoreApplication::instance()->installEventFilter(this);
     rearm();
 }
 
-void ApproveGuard::rearm()
-{
-    m_since.start();
-}
+void ApproveGuard::rearm() { m_since.start(); }
 
-bool ApproveGuard::isArmed() const
-{
-    return m_since.hasExpired(restMilliseconds);
-}
+bool ApproveGuard::isArmed() const { return m_since.hasExpired(restMilliseconds); }
 
 bool ApproveGuard::eventFilter(QObject *watched, QEvent *event)
 {

@@ -16,17 +16,11 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 DiffDelegate::DiffDelegate(const DiffModel *model, const QAbstractScrollArea *view, QObject *parent)
-    : QStyledItemDelegate(parent)
-    , m_model(model)
-    , m_view(view)
-    , m_font(codeFont())
+    : QStyledItemDelegate(parent), m_model(model), m_view(view), m_font(codeFont())
 {
 }
 
-void DiffDelegate::setFont(const QFont &font)
-{
-    m_font = font;
-}
+void DiffDelegate::setFont(const QFont &font) { m_font = font; }
 
 DiffRowLayout::Metrics DiffDelegate::metrics() const
 {
@@ -37,7 +31,8 @@ DiffRowLayout::Metrics DiffDelegate::metrics() const
     return {code.horizontalAdvance(u'0'), std::max(accept, reject) + 2.0 * words.height(), 4};
 }
 
-void DiffDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+void DiffDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
+                         const QModelIndex &index) const
 {
     const Theme &theme = Theme::of(option.palette);
     const double scrolled = m_view->horizontalScrollBar()->value();
@@ -62,8 +57,8 @@ void DiffDelegate::paintHead(QPainter &painter, const QStyleOptionViewItem &opti
     const QRectF row(option.rect);
     const auto kind = static_cast<DiffModel::RowKind>(index.data(DiffModel::KindRole).toInt());
     const double space = layout.oldNumber.width() / 4.0;
-    QRectF text(layout.oldNumber.left() + space, row.top(), layout.accept.left() - layout.oldNumber.left() - 2 * space,
-                row.height());
+    QRectF text(layout.oldNumber.left() + space, row.top(),
+                layout.accept.left() - layout.oldNumber.left() - 2 * space, row.height());
     QFont font = m_view->font();
     if (kind == DiffModel::RowKind::File) {
         painter.fillRect(row, theme.panel);
@@ -117,7 +112,10 @@ void DiffDelegate::paintLine(QPainter &painter, const QModelIndex &index, const 
     painter.setPen(theme.text);
     painter.drawText(layout.text, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, text);
     painter.setPen(isAdded ? theme.success : isRemoved ? theme.danger : theme.mutedText);
-    painter.drawText(layout.sign, Qt::AlignVCenter | Qt::AlignLeft, isAdded ? u"+"_s : isRemoved ? u"−"_s : QString());
+    painter.drawText(layout.sign, Qt::AlignVCenter | Qt::AlignLeft,
+                     isAdded         ? u"+"_s
+                         : isRemoved ? u"−"_s
+                                     : QString());
     // The numbers stay in view when the text is scrolled, so they are painted over it.
     painter.fillRect(layout.oldNumber.united(layout.newNumber), paper);
     painter.setPen(theme.lineNumber);
@@ -127,7 +125,8 @@ void DiffDelegate::paintLine(QPainter &painter, const QModelIndex &index, const 
     painter.drawText(layout.newNumber.adjusted(0, 0, -character * 0.5, 0), flags, number(line->newNumber));
 }
 
-void DiffDelegate::paintButton(QPainter &painter, const QRectF &rect, const QString &text, const Theme &theme) const
+void DiffDelegate::paintButton(QPainter &painter, const QRectF &rect, const QString &text,
+                               const Theme &theme) const
 {
     QPen border(theme.strongBorder, 1.0);
     border.setCosmetic(true);

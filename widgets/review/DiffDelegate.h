@@ -26,14 +26,15 @@ public:
     void setFont(const QFont &font);
     DiffRowLayout::Metrics metrics() const;
 
-    void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
+    void paint(QPainter *painter, const QStyleOptionViewItem &option,
+               const QModelIndex &index) const override;
     QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
 private:
     void paintHead(QPainter &painter, const QStyleOptionViewItem &option, const QModelIndex &index,
                    const DiffRowLayout &layout, const Theme &theme) const;
-    void paintLine(QPainter &painter, const QModelIndex &index, const DiffRowLayout &layout, const QRectF &row,
-                   const Theme &theme) const;
+    void paintLine(QPainter &painter, const QModelIndex &index, const DiffRowLayout &layout,
+                   const QRectF &row, const Theme &theme) const;
     void paintButton(QPainter &painter, const QRectF &rect, const QString &text, const Theme &theme) const;
 
     const DiffModel *m_model;

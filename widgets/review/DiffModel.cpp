@@ -10,8 +10,9 @@ namespace {
 bool isSameHunk(const ReviewHunk &first, const ReviewHunk &second)
 {
     return first.file == second.file
-        && std::equal(first.lines.begin(), first.lines.end(), second.lines.begin(), second.lines.end(),
-                      [](const ReviewLine &a, const ReviewLine &b) { return a.kind == b.kind && a.text == b.text; });
+        && std::equal(
+               first.lines.begin(), first.lines.end(), second.lines.begin(), second.lines.end(),
+               [](const ReviewLine &a, const ReviewLine &b) { return a.kind == b.kind && a.text == b.text; });
 }
 
 } // namespace
@@ -97,8 +98,8 @@ std::optional<int> DiffModel::undoLastMark()
 
 int DiffModel::markedCount(HunkMark mark) const
 {
-    return static_cast<int>(
-        std::count_if(m_hunks.begin(), m_hunks.end(), [mark](const HunkEntry &hunk) { return hunk.mark == mark; }));
+    return static_cast<int>(std::count_if(m_hunks.begin(), m_hunks.end(),
+                                          [mark](const HunkEntry &hunk) { return hunk.mark == mark; }));
 }
 
 std::optional<int> DiffModel::nextUndecided(int number, bool isForward) const
@@ -134,7 +135,8 @@ const ReviewLine *DiffModel::line(int row) const
     if (row < 0 || row >= static_cast<int>(m_rows.size()))
         return nullptr;
     const RowEntry &entry = m_rows[static_cast<std::size_t>(row)];
-    return entry.kind == RowKind::Line ? &hunk(entry.hunk).lines[static_cast<std::size_t>(entry.line)] : nullptr;
+    return entry.kind == RowKind::Line ? &hunk(entry.hunk).lines[static_cast<std::size_t>(entry.line)]
+                                       : nullptr;
 }
 
 int DiffModel::rowCount(const QModelIndex &parent) const
@@ -182,12 +184,9 @@ QString DiffModel::headText(int number) const
     //: %1 is "Lines 3 to 9", %2 and %3 count added and removed lines
     const QString counts = tr("%1   +%2 −%3").arg(lines).arg(hunk.added).arg(hunk.removed);
     switch (mark(number)) {
-    case HunkMark::Accepted:
-        return tr("Accepted: %1").arg(counts);
-    case HunkMark::Rejected:
-        return tr("Rejected: %1").arg(counts);
-    case HunkMark::Undecided:
-        break;
+    case HunkMark::Accepted: return tr("Accepted: %1").arg(counts);
+    case HunkMark::Rejected: return tr("Rejected: %1").arg(counts);
+    case HunkMark::Undecided: break;
     }
     return counts;
 }

@@ -41,8 +41,8 @@ public:
     int rowOfHunk(int number) const;
     /// The hunk that a row belongs to; the first of the file for a file's row; -1 without hunks.
     int hunkOfRow(int row) const;
-    const ReviewLine *line(int row) const;   ///< null unless the row is a line
-    int longestLine() const { return m_longestLine; }   ///< in characters
+    const ReviewLine *line(int row) const;            ///< null unless the row is a line
+    int longestLine() const { return m_longestLine; } ///< in characters
 
     int rowCount(const QModelIndex &parent = {}) const override;
     QVariant data(const QModelIndex &index, int role) const override;

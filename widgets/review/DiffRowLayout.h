@@ -9,12 +9,12 @@ namespace heddle {
 /// Lengths in device-independent pixels.
 struct DiffRowLayout {
     QRectF oldNumber, newNumber, sign, text;
-    QRectF accept, reject, undo;   ///< buttons of a hunk's head, at the right edge of the view
+    QRectF accept, reject, undo; ///< buttons of a hunk's head, at the right edge of the view
 
     struct Metrics {
         double characterWidth = 8.0;
         double buttonWidth = 70.0;
-        int digits = 4;   ///< of the longest line number
+        int digits = 4; ///< of the longest line number
     };
     /// `row` is the whole row in view coordinates, `viewWidth` the visible width, `scrolled` how far the
     /// view is scrolled to the right: buttons and numbers stay in view, the text moves.

@@ -12,9 +12,7 @@
 namespace heddle {
 
 DiffView::DiffView(DiffModel *model, QWidget *parent)
-    : QListView(parent)
-    , m_diff(model)
-    , m_delegate(new DiffDelegate(model, this, this))
+    : QListView(parent), m_diff(model), m_delegate(new DiffDelegate(model, this, this))
 {
     setModel(model);
     setItemDelegate(m_delegate);
@@ -75,8 +73,7 @@ void DiffView::keyPressEvent(QKeyEvent *event)
         if (const auto next = m_diff->nextUndecided(hunk, isForward); next.has_value())
             goToHunk(*next);
         return;
-    default:
-        break;
+    default: break;
     }
     if (!m_delegate->isDecidable()) {
         if (event->key() == Qt::Key_U)
@@ -86,27 +83,14 @@ void DiffView::keyPressEvent(QKeyEvent *event)
         return;
     }
     switch (event->key()) {
-    case Qt::Key_Y:
-        emit acceptHunk(hunk);
-        return;
-    case Qt::Key_N:
-        emit rejectHunk(hunk);
-        return;
-    case Qt::Key_U:
-        emit undoLast();
-        return;
-    case Qt::Key_C:
-        emit commentHunk(hunk);
-        return;
-    case Qt::Key_A:
-        emit acceptAll();
-        return;
+    case Qt::Key_Y: emit acceptHunk(hunk); return;
+    case Qt::Key_N: emit rejectHunk(hunk); return;
+    case Qt::Key_U: emit undoLast(); return;
+    case Qt::Key_C: emit commentHunk(hunk); return;
+    case Qt::Key_A: emit acceptAll(); return;
     case Qt::Key_Return:
-    case Qt::Key_Enter:
-        emit editRequested();
-        return;
-    default:
-        QListView::keyPressEvent(event);
+    case Qt::Key_Enter: emit editRequested(); return;
+    default: QListView::keyPressEvent(event);
     }
 }
 

@@ -24,14 +24,14 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 ProposalDocument::ProposalDocument(QWidget *parent)
-    : QWidget(parent)
-    , m_guard(new ApproveGuard(this))
-    , m_banner(new Banner(this))
-    , m_stack(new QStackedWidget(this))
-    , m_diff(new DiffModel(this))
-    , m_view(new DiffView(m_diff, this))
-    , m_editors(new QTabWidget(this))
-    , m_bar(new ReviewBar(this))
+    : QWidget(parent),
+      m_guard(new ApproveGuard(this)),
+      m_banner(new Banner(this)),
+      m_stack(new QStackedWidget(this)),
+      m_diff(new DiffModel(this)),
+      m_view(new DiffView(m_diff, this)),
+      m_editors(new QTabWidget(this)),
+      m_bar(new ReviewBar(this))
 {
     auto *header = new QFrame(this);
     header->setObjectName(u"reviewBar"_s);
@@ -79,7 +79,8 @@ ProposalDocument::ProposalDocument(QWidget *parent)
         m_view->setFocus();
         const int hunk = m_view->currentHunk();
         if (hunk >= 0)
-            emit commentRequested(m_info.id, m_diff->hunk(hunk).file, m_view->currentLine(), m_diff->hunk(hunk).index, text);
+            emit commentRequested(m_info.id, m_diff->hunk(hunk).file, m_view->currentLine(),
+                                  m_diff->hunk(hunk).index, text);
     });
 }
 
@@ -155,10 +156,12 @@ void ProposalDocument::setProposal(const ProposalInfo &info)
             m_view->goToHunk(0);
     }
     if (info.state == u"stale") {
-        m_banner->showMessage(BannerKind::Warning, tr("This proposal is stale: the files changed where it changes them."),
-                              tr("Nothing was written. Edit the proposed files against the present text and judge again."));
+        m_banner->showMessage(
+            BannerKind::Warning, tr("This proposal is stale: the files changed where it changes them."),
+            tr("Nothing was written. Edit the proposed files against the present text and judge again."));
     } else if (info.state == u"superseded") {
-        m_banner->showMessage(BannerKind::Info, tr("A newer proposal for the same plan item has taken its place."));
+        m_banner->showMessage(BannerKind::Info,
+                              tr("A newer proposal for the same plan item has taken its place."));
     } else {
         m_banner->hide();
     }
@@ -166,10 +169,7 @@ void ProposalDocument::setProposal(const ProposalInfo &info)
     showMarks();
 }
 
-bool ProposalDocument::isEditing() const
-{
-    return m_stack->currentWidget() == m_editors;
-}
+bool ProposalDocument::isEditing() const { return m_stack->currentWidget() == m_editors; }
 
 bool ProposalDocument::isDecidable() const
 {
@@ -219,8 +219,8 @@ void ProposalDocument::showMarks()
         button->setVisible(m_info.state == u"open" && !isEditingNow);
         button->setEnabled(isOpen);
     }
-    const bool isDecided = m_info.state == u"accepted" || m_info.state == u"accepted_in_part"
-        || m_info.state == u"rejected";
+    const bool isDecided =
+        m_info.state == u"accepted" || m_info.state == u"accepted_in_part" || m_info.state == u"rejected";
     m_undo->setVisible(!isEditingNow && (isDecided || accepted + rejected > 0));
     m_undo->setEnabled(!m_isBusy);
     m_comment->setVisible(!isEditingNow);
@@ -273,15 +273,9 @@ void ProposalDocument::landMarks()
     emit acceptRequested(m_info.id, hunks);
 }
 
-void ProposalDocument::acceptCurrent()
-{
-    markHunk(m_view->currentHunk(), true);
-}
+void ProposalDocument::acceptCurrent() { markHunk(m_view->currentHunk(), true); }
 
-void ProposalDocument::rejectCurrent()
-{
-    markHunk(m_view->currentHunk(), false);
-}
+void ProposalDocument::rejectCurrent() { markHunk(m_view->currentHunk(), false); }
 
 void ProposalDocument::acceptAll()
 {

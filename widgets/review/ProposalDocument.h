@@ -26,9 +26,9 @@ class ReviewBar;
 /// A proposal as the window knows it; a value.
 struct ProposalInfo {
     QString id, session, taskPath, candidate, policy, summary;
-    QString state;   ///< as in core/session ProposalRow
-    Json report;     ///< of the candidate's newest verdict, or null: not judged
-    FileTree base;   ///< the head that it was proposed against; hunks count in this diff
+    QString state; ///< as in core/session ProposalRow
+    Json report;   ///< of the candidate's newest verdict, or null: not judged
+    FileTree base; ///< the head that it was proposed against; hunks count in this diff
     FileTree proposed;
 };
 
@@ -66,7 +66,8 @@ signals:
     void acceptRequested(const QString &proposal, const HunkList &hunks);
     void rejectRequested(const QString &proposal, const QString &reason, const QString &comment);
     void undoRequested(const QString &proposal);
-    void commentRequested(const QString &proposal, const QString &file, int line, int hunk, const QString &text);
+    void commentRequested(const QString &proposal, const QString &file, int line, int hunk,
+                          const QString &text);
     void judgeRequested(const QString &proposal, const FileTree &files);
     void evidenceRequested(const QString &candidate);
 
@@ -100,7 +101,7 @@ private:
     ReviewBar *m_bar;
     QString m_lastReason;
     QString m_lastComment;
-    int m_rejecting = -1;   ///< the hunk whose reason is asked; -1: the whole proposal
+    int m_rejecting = -1; ///< the hunk whose reason is asked; -1: the whole proposal
     bool m_isBusy = false;
 };
 

@@ -20,10 +20,10 @@ constexpr std::array reasonWords{"wrong", "slower", "unsafe", "style", "other"};
 } // namespace
 
 ReviewBar::ReviewBar(QWidget *parent)
-    : QFrame(parent)
-    , m_prompt(new QLabel(this))
-    , m_words(new QLineEdit(this))
-    , m_send(new QPushButton(tr("Send comment"), this))
+    : QFrame(parent),
+      m_prompt(new QLabel(this)),
+      m_words(new QLineEdit(this)),
+      m_send(new QPushButton(tr("Send comment"), this))
 {
     setObjectName(u"reviewBar"_s);
     auto *row = new QHBoxLayout(this);
@@ -84,14 +84,12 @@ void ReviewBar::askComment(const QString &place)
     m_words->setFocus();
 }
 
-void ReviewBar::close()
-{
-    hide();
-}
+void ReviewBar::close() { hide(); }
 
 void ReviewBar::giveReason(int number)
 {
-    emit reasonGiven(QString::fromLatin1(reasonWords[static_cast<std::size_t>(number)]), m_words->text().trimmed());
+    emit reasonGiven(QString::fromLatin1(reasonWords[static_cast<std::size_t>(number)]),
+                     m_words->text().trimmed());
 }
 
 bool ReviewBar::eventFilter(QObject *watched, QEvent *event)

@@ -34,7 +34,8 @@ ReviewLine lineOf(const DiffLine &source)
         const std::string_view bytes = source.text;
         const auto start = static_cast<std::size_t>(mark.start);
         const int left = static_cast<int>(shown(bytes.substr(0, start)).size());
-        const int width = static_cast<int>(shown(bytes.substr(start, static_cast<std::size_t>(mark.count))).size());
+        const int width =
+            static_cast<int>(shown(bytes.substr(start, static_cast<std::size_t>(mark.count))).size());
         line.changed.emplace_back(left, width);
     }
     return line;
@@ -46,7 +47,8 @@ std::vector<ReviewFile> reviewDiff(const FileTree &base, const FileTree &propose
 {
     std::vector<ReviewFile> files;
     for (const FileDiff &diff : diffTrees(base, proposed)) {
-        ReviewFile file{toText(diff.name), diff.change == FileChange::Added, diff.change == FileChange::Removed, {}};
+        ReviewFile file{
+            toText(diff.name), diff.change == FileChange::Added, diff.change == FileChange::Removed, {}};
         for (const Hunk &source : diff.hunks) {
             ReviewHunk hunk{file.name, source.index, {}, 0, 0};
             for (const DiffLine &line : source.lines) {

@@ -14,15 +14,15 @@ namespace heddle {
 struct ReviewLine {
     enum class Kind { Context, Removed, Added };
     Kind kind = Kind::Context;
-    int oldNumber = 0;   ///< from 1; 0: not in the old text
-    int newNumber = 0;   ///< from 1; 0: not in the new text
-    QString text;        ///< without its line end
-    std::vector<std::pair<int, int>> changed;   ///< start and length of what differs from the line it replaces
+    int oldNumber = 0;                        ///< from 1; 0: not in the old text
+    int newNumber = 0;                        ///< from 1; 0: not in the new text
+    QString text;                             ///< without its line end
+    std::vector<std::pair<int, int>> changed; ///< start and length of what differs from the line it replaces
 };
 
 struct ReviewHunk {
     QString file;
-    int index = 0;   ///< its number in the file's diff, as core/workbench Selection counts
+    int index = 0; ///< its number in the file's diff, as core/workbench Selection counts
     std::vector<ReviewLine> lines;
     int added = 0;
     int removed = 0;

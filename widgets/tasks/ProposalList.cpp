@@ -16,9 +16,9 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 ProposalList::ProposalList(QWidget *parent)
-    : QWidget(parent)
-    , m_table(new DataTable(tr("Proposals"), {tr("Proposal"), tr("State")}, this))
-    , m_empty(new QLabel(tr("No proposals yet. Optimise makes them; you decide."), this))
+    : QWidget(parent),
+      m_table(new DataTable(tr("Proposals"), {tr("Proposal"), tr("State")}, this)),
+      m_empty(new QLabel(tr("No proposals yet. Optimise makes them; you decide."), this))
 {
     m_table->setStretchColumn(0);
     m_table->setSortingEnabled(false);
@@ -34,7 +34,8 @@ ProposalList::ProposalList(QWidget *parent)
     setProposals({}, {});
 }
 
-void ProposalList::setProposals(const std::vector<ProposalRow> &proposals, const QHash<QString, Json> &verdicts)
+void ProposalList::setProposals(const std::vector<ProposalRow> &proposals,
+                                const QHash<QString, Json> &verdicts)
 {
     std::vector<const ProposalRow *> order;
     for (const ProposalRow &proposal : proposals)
@@ -51,14 +52,15 @@ void ProposalList::setProposals(const std::vector<ProposalRow> &proposals, const
         const QString summary = toText(proposal->summary);
         const Json report = verdicts.value(toText(proposal->candidate));
         const QString speedup = Report::speedupText(report, "compile");
-        const QString verdict = report.is_null() ? tr("not judged")
-                                                 : StatusMark::verdictName(Report::verdictClass(report));
+        const QString verdict =
+            report.is_null() ? tr("not judged") : StatusMark::verdictName(Report::verdictClass(report));
         const QString tip = speedup.isEmpty() ? tr("%1\n%2").arg(summary, verdict)
                                               : tr("%1\n%2, %3").arg(summary, verdict, speedup);
         rows.push_back({toText(proposal->id),
                         {Cell{.text = summary, .isStrong = proposal->state == "open", .tip = tip},
                          Cell{.text = StatusMark::proposalState(proposal->state),
-                              .status = StatusMark::ofProposal(proposal->state), .tip = tip}}});
+                              .status = StatusMark::ofProposal(proposal->state),
+                              .tip = tip}}});
     }
     m_table->setVisible(!rows.empty());
     m_empty->setVisible(rows.empty());
@@ -69,9 +71,6 @@ void ProposalList::setProposals(const std::vector<ProposalRow> &proposals, const
     emit countChanged(open);
 }
 
-QString ProposalList::currentProposal() const
-{
-    return m_table->currentKey();
-}
+QString ProposalList::currentProposal() const { return m_table->currentKey(); }
 
 } // namespace heddle

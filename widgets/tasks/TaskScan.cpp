@@ -18,7 +18,8 @@ constexpr int deepest = 6;
 
 bool isNameByte(char byte)
 {
-    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+    return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z')
+        || (byte >= 'A' && byte <= 'Z');
 }
 
 std::vector<std::string> headFilesOf(const fs::path &folder, const fs::path &task)
@@ -70,7 +71,8 @@ Result<std::vector<TaskFile>> scanTasks(const fs::path &folder, const CancelToke
         const std::string name = path.filename().string();
         std::error_code ignored;
         if (entry->is_directory(ignored)) {
-            if (name.starts_with('.') || name.ends_with(".heddle") || name == "__pycache__" || entry.depth() >= deepest)
+            if (name.starts_with('.') || name.ends_with(".heddle") || name == "__pycache__"
+                || entry.depth() >= deepest)
                 entry.disable_recursion_pending();
             continue;
         }
@@ -82,7 +84,8 @@ Result<std::vector<TaskFile>> scanTasks(const fs::path &folder, const CancelToke
         if (text && isTaskSource(*text))
             tasks.push_back(loneTask(folder, path));
     }
-    std::sort(tasks.begin(), tasks.end(), [](const TaskFile &a, const TaskFile &b) { return a.path < b.path; });
+    std::sort(tasks.begin(), tasks.end(),
+              [](const TaskFile &a, const TaskFile &b) { return a.path < b.path; });
     return tasks;
 }
 

@@ -12,8 +12,8 @@ namespace heddle {
 
 /// A task as the tree shows it.
 struct TaskFile {
-    std::string path;                     ///< relative to the workspace, '/' between parts
-    std::vector<std::string> headFiles;   ///< relative to the workspace: what lies in `<stem>.heddle/`
+    std::string path;                   ///< relative to the workspace, '/' between parts
+    std::vector<std::string> headFiles; ///< relative to the workspace: what lies in `<stem>.heddle/`
     bool operator==(const TaskFile &) const = default;
 };
 

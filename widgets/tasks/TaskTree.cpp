@@ -15,10 +15,7 @@ namespace {
 
 constexpr int pathRole = Qt::UserRole + 1;
 
-QString nameOf(const QString &path)
-{
-    return path.section(u'/', -1);
-}
+QString nameOf(const QString &path) { return path.section(u'/', -1); }
 
 void showBadge(QStandardItem &item, const TaskBadge &badge)
 {
@@ -30,9 +27,7 @@ void showBadge(QStandardItem &item, const TaskBadge &badge)
 
 } // namespace
 
-TaskTree::TaskTree(QWidget *parent)
-    : QTreeView(parent)
-    , m_model(new QStandardItemModel(this))
+TaskTree::TaskTree(QWidget *parent) : QTreeView(parent), m_model(new QStandardItemModel(this))
 {
     setAccessibleName(tr("Tasks"));
     setHeaderHidden(true);
@@ -41,9 +36,8 @@ TaskTree::TaskTree(QWidget *parent)
     setFrameShape(QFrame::NoFrame);
     setModel(m_model);
     setIndentation(fontMetrics().height());
-    connect(this, &QTreeView::activated, this, [this](const QModelIndex &index) {
-        emit fileActivated(index.data(pathRole).toString());
-    });
+    connect(this, &QTreeView::activated, this,
+            [this](const QModelIndex &index) { emit fileActivated(index.data(pathRole).toString()); });
     connect(selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
             emit taskSelected(currentTask());
@@ -120,14 +114,8 @@ void TaskTree::selectTask(const QString &taskPath)
         setCurrentIndex(item->index());
 }
 
-int TaskTree::taskCount() const
-{
-    return m_model->rowCount();
-}
+int TaskTree::taskCount() const { return m_model->rowCount(); }
 
-QAbstractItemModel *TaskTree::tasks() const
-{
-    return m_model;
-}
+QAbstractItemModel *TaskTree::tasks() const { return m_model; }
 
 } // namespace heddle

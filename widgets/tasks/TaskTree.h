@@ -17,7 +17,7 @@ namespace heddle {
 /// How a task stands, beside its name.
 struct TaskBadge {
     Status status = Status::NotRun;
-    QString text;   ///< "clean, 1.84× ± 0.03 vs compile"; empty: nothing known
+    QString text; ///< "clean, 1.84× ± 0.03 vs compile"; empty: nothing known
 };
 
 /// The tasks of the workspace with the files of their heads below them. GUI thread.
@@ -37,7 +37,7 @@ public:
     QAbstractItemModel *tasks() const;
 
 signals:
-    void fileActivated(const QString &path);   ///< relative to the workspace
+    void fileActivated(const QString &path); ///< relative to the workspace
     void taskSelected(const QString &taskPath);
 
 private:

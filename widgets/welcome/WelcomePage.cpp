@@ -47,8 +47,7 @@ QListWidget *makeList(const QString &name, QWidget *parent)
 
 } // namespace
 
-WelcomePage::WelcomePage(QWidget *parent)
-    : QScrollArea(parent)
+WelcomePage::WelcomePage(QWidget *parent) : QScrollArea(parent)
 {
     setAccessibleName(tr("Welcome"));
     setWidgetResizable(true);
@@ -62,7 +61,8 @@ WelcomePage::WelcomePage(QWidget *parent)
     large.setPointSizeF(large.pointSizeF() * 2.2);
     large.setWeight(QFont::DemiBold);
     title->setFont(large);
-    auto *subtitle = new QLabel(tr("Make the operators of a PyTorch model faster, and know that it is true."), page);
+    auto *subtitle =
+        new QLabel(tr("Make the operators of a PyTorch model faster, and know that it is true."), page);
     subtitle->setProperty("muted", true);
     auto *logo = new QLabel(page);
     logo->setPixmap(QIcon(u":/icons/heddle.svg"_s).pixmap(QSize(space * 4, space * 4), devicePixelRatioF()));
@@ -108,8 +108,8 @@ WelcomePage::WelcomePage(QWidget *parent)
     auto *hintRow = new QHBoxLayout;
     hintRow->addWidget(m_checkHint, 1);
     hintRow->addWidget(m_check);
-    m_checks = new DataTable(tr("Check-up of this machine"), {tr("State"), tr("What"), tr("Found"), tr("How to get it")},
-                             check);
+    m_checks = new DataTable(tr("Check-up of this machine"),
+                             {tr("State"), tr("What"), tr("Found"), tr("How to get it")}, check);
     m_checks->setStretchColumn(3);
     m_checks->setFitsContent(true);
     checkColumn->addLayout(hintRow);
@@ -176,7 +176,8 @@ void WelcomePage::setCheckUp(const Json &rows)
             const QString found = toText(stringOr(row, isOk ? "found" : "missing"));
             const QString next = toText(stringOr(row, "next"));
             shown.push_back({id,
-                             {Cell{.text = isOk ? tr("found") : tr("missing"), .sort = isOk ? 1 : 0,
+                             {Cell{.text = isOk ? tr("found") : tr("missing"),
+                                   .sort = isOk ? 1 : 0,
                                    .status = isOk ? Status::Passed : Status::Warning},
                               Cell{.text = id, .isStrong = true}, Cell{.text = found, .tip = found},
                               Cell{.text = next, .isMuted = true, .tip = next}}});
@@ -184,7 +185,8 @@ void WelcomePage::setCheckUp(const Json &rows)
     }
     m_checks->setVisible(!shown.empty());
     if (shown.empty())
-        m_checkHint->setText(tr("Compiler, PyTorch, sandbox and devices: what is here, what is missing, how to get it."));
+        m_checkHint->setText(
+            tr("Compiler, PyTorch, sandbox and devices: what is here, what is missing, how to get it."));
     else if (missing == 0)
         m_checkHint->setText(tr("Everything that Heddle needs is here."));
     else

@@ -128,7 +128,7 @@ class _Writer:
     # ---- the two sources -----------------------------------------------------------------
 
     def write_program(self, program: Any) -> dict[str, Any]:
-        """An ExportedProgram: its signature says what each placeholder and output is."""
+        """An ExportedProgram: its signature says what each `placeholder` and output is."""
         signature = program.graph_signature
         kinds = torch.export.graph_signature.InputKind
         out_kinds = torch.export.graph_signature.OutputKind

@@ -84,8 +84,9 @@ class Runner:
     def _coverage(self, request: Request) -> dict[str, Any]:
         if self._subject is None:
             raise OracleError("conflict", "coverage came before load")
+        slot, state_slot = request.need("slot", int), request.need("state_slot", int)
         with torch.no_grad():
-            return coverage(self._subject, request.need("slot", int), request.need("state_slot", int))
+            return coverage(self._subject, slot, state_slot)
 
     def _serve(self, request: Request) -> dict[str, Any]:
         if self._subject is None:

@@ -10,10 +10,7 @@
 
 namespace heddle {
 
-Block::Block(Block &&other) noexcept
-{
-    *this = std::move(other);
-}
+Block::Block(Block &&other) noexcept { *this = std::move(other); }
 
 Block &Block::operator=(Block &&other) noexcept
 {
@@ -24,10 +21,7 @@ Block &Block::operator=(Block &&other) noexcept
     return *this;
 }
 
-Block::~Block()
-{
-    free();
-}
+Block::~Block() { free(); }
 
 void Block::free()
 {

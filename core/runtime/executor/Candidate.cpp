@@ -27,7 +27,8 @@ Result<std::vector<Arena::Place>> Arena::places(const Json &tensors, std::uint64
     for (const Json &tensor : tensors) {
         const Place place{unsignedOr(tensor, "offset"), unsignedOr(tensor, "bytes")};
         if (place.offset > slotBytes || place.bytes > slotBytes - place.offset)
-            return Error(Code::InvalidInput, "a tensor of the layout leaves its slot", stringOr(tensor, "name"));
+            return Error(Code::InvalidInput, "a tensor of the layout leaves its slot",
+                         stringOr(tensor, "name"));
         places.push_back(place);
     }
     return places;
@@ -44,7 +45,7 @@ Result<Arena> Arena::map(const Fd &memory, const Json &layout)
     arena.m_stateSlots = static_cast<std::uint32_t>(unsignedOr(layout, "state_slots"));
     HEDDLE_TRY(arena.m_inputs, places(memberOr(layout, "inputs"), arena.m_inputSlotBytes));
     HEDDLE_TRY(arena.m_state, places(memberOr(layout, "state"), arena.m_stateSlotBytes));
-    struct stat info {};
+    struct stat info{};
     if (::fstat(memory.value(), &info) != 0)
         return Error(Code::Io, std::string("cannot look at the arena: ") + std::strerror(errno));
     const auto size = static_cast<std::uint64_t>(info.st_size);
@@ -74,11 +75,11 @@ std::span<const std::byte> Arena::state(std::uint32_t slot, std::size_t index) c
 }
 
 Candidate::Candidate(ResolvedPlan plan, Arena arena)
-    : m_plan(std::move(plan))
-    , m_arena(std::move(arena))
-    , m_blocks(m_plan.buffers.size())
-    , m_bases(m_plan.buffers.size(), nullptr)
-    , m_arguments(m_plan.maxArguments)
+    : m_plan(std::move(plan)),
+      m_arena(std::move(arena)),
+      m_blocks(m_plan.buffers.size()),
+      m_bases(m_plan.buffers.size(), nullptr),
+      m_arguments(m_plan.maxArguments)
 {
 }
 
@@ -88,20 +89,25 @@ Result<Candidate> Candidate::load(const std::string &object, ResolvedPlan plan, 
         return Error(Code::InvalidInput, "the plan and the arena have different tensors");
     const std::size_t outputs = plan.outputCount + plan.updates.size();
     if (outputs > HEDDLE_MAX_OUTPUTS || plan.inputCount + plan.stateCount > HEDDLE_MAX_INPUTS)
-        return Error(Code::NotCovered, "a call takes at most 96 inputs with state and gives at most 64 outputs with updates");
+        return Error(Code::NotCovered,
+                     "a call takes at most 96 inputs with state and gives at most 64 outputs with updates");
     for (std::uint32_t i = 0; i < plan.firstScratch(); ++i) {
-        const std::size_t bytes = i < plan.inputCount ? arena.input(0, i).size() : arena.state(0, i - plan.inputCount).size();
+        const std::size_t bytes =
+            i < plan.inputCount ? arena.input(0, i).size() : arena.state(0, i - plan.inputCount).size();
         if (bytes != plan.buffers[i].bytes)
-            return Error(Code::InvalidInput, "the plan and the arena have different sizes", plan.buffers[i].name);
+            return Error(Code::InvalidInput, "the plan and the arena have different sizes",
+                         plan.buffers[i].name);
     }
     void *library = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr)
-        return Error(Code::CompileFailed, std::string("the compiled candidate cannot be loaded: ") + ::dlerror());
+        return Error(Code::CompileFailed,
+                     std::string("the compiled candidate cannot be loaded: ") + ::dlerror());
     Candidate candidate(std::move(plan), std::move(arena));
     for (const ResolvedStep &step : candidate.m_plan.steps) {
         void *symbol = ::dlsym(library, step.trampoline.c_str());
         if (symbol == nullptr)
-            return Error(Code::CompileFailed, "the compiled candidate lacks the call of step " + std::to_string(step.number),
+            return Error(Code::CompileFailed,
+                         "the compiled candidate lacks the call of step " + std::to_string(step.number),
                          step.source, "define the kernel " + step.kernel);
         candidate.m_trampolines.push_back(reinterpret_cast<Trampoline>(symbol));
     }
@@ -130,7 +136,8 @@ Result<void> Candidate::prepare(std::uint32_t slot, std::uint32_t stateSlot, boo
             return noMemory;
     }
     // Guards need a copy made with guards; without updates a plain copy of the same state stays good.
-    const bool needsState = hasState && (stateSlot != m_stateSlot || !m_isStateFresh || isGuarded || !m_plan.updates.empty());
+    const bool needsState =
+        hasState && (stateSlot != m_stateSlot || !m_isStateFresh || isGuarded || !m_plan.updates.empty());
     for (std::uint32_t i = 0; needsState && i < m_plan.stateCount; ++i) {
         if (!copy(m_plan.firstState() + i, m_arena.state(stateSlot, i)))
             return noMemory;

@@ -55,10 +55,7 @@ Result<std::map<std::string, std::int64_t>> tunablesFrom(const Json &value)
 
 class Executor {
 public:
-    explicit Executor(FrameChannel channel)
-        : m_channel(std::move(channel))
-    {
-    }
+    explicit Executor(FrameChannel channel) : m_channel(std::move(channel)) {}
 
     int run()
     {
@@ -69,7 +66,8 @@ public:
             if (!frame)
                 return frame.error().code() == Code::Crashed ? 0 : 1;
             const Json id = memberOr(frame->body, "id");
-            auto result = handle(stringOr(frame->body, "method"), memberOr(frame->body, "params"), frame->fds);
+            auto result =
+                handle(stringOr(frame->body, "method"), memberOr(frame->body, "params"), frame->fds);
             const Json answer = result ? Json{{"id", id}, {"result", std::move(result).value()}}
                                        : Json{{"id", id}, {"error", toJson(result.error())}};
             if (!m_channel.send(answer, {}, options))
@@ -109,7 +107,9 @@ private:
         if (!m_isInside && heddle_sandbox_enter("executor", report, sizeof report) != 0)
             return Error(Code::Environment, "the executor cannot raise its walls: " + std::string(report));
         m_isInside = true;
-        HEDDLE_TRY(Candidate candidate, Candidate::load("/proc/self/fd/" + std::to_string(object.value()), std::move(resolved), std::move(arena)));
+        HEDDLE_TRY(Candidate candidate,
+                   Candidate::load("/proc/self/fd/" + std::to_string(object.value()), std::move(resolved),
+                                   std::move(arena)));
         m_candidate.emplace(std::move(candidate));
         auto sandbox = parseJson(report, "report");
         return Json{{"symbols", m_candidate->symbolCount()},
@@ -124,7 +124,9 @@ private:
             return std::move(fds[1]);
         Fd object(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         if (!object.isOpen())
-            return Error(Code::NotFound, std::string("the compiled candidate cannot be opened: ") + std::strerror(errno), path);
+            return Error(Code::NotFound,
+                         std::string("the compiled candidate cannot be opened: ") + std::strerror(errno),
+                         path);
         return object;
     }
 
@@ -132,7 +134,8 @@ private:
     {
         if (!m_candidate || fds.size() != 1)
             return Error(Code::InvalidInput, "serve needs a loaded candidate and the doorbell's descriptor");
-        void *memory = ::mmap(nullptr, sizeof(HeddleDoorbell), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0].value(), 0);
+        void *memory =
+            ::mmap(nullptr, sizeof(HeddleDoorbell), PROT_READ | PROT_WRITE, MAP_SHARED, fds[0].value(), 0);
         if (memory == MAP_FAILED)
             return Error(Code::Io, std::string("cannot map the doorbell: ") + std::strerror(errno));
         auto &page = *static_cast<HeddleDoorbell *>(memory);
@@ -184,7 +187,4 @@ private:
 
 } // namespace
 
-int main()
-{
-    return Executor(FrameChannel(Fd(3))).run();
-}
+int main() { return Executor(FrameChannel(Fd(3))).run(); }

@@ -38,7 +38,7 @@ Result<std::vector<ArenaTensor>> tensorsOf(const Json &list, std::uint64_t slotB
 Result<Arena> Arena::map(Fd fd, Json layout)
 {
     Arena arena;
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd.value(), &info) != 0)
         return Error(Code::Io, std::string("cannot read the arena: ") + std::strerror(errno));
     arena.m_bytes = static_cast<std::uint64_t>(info.st_size);
@@ -69,10 +69,7 @@ Result<Arena> Arena::map(Fd fd, Json layout)
     return arena;
 }
 
-Arena::Arena(Arena &&other) noexcept
-{
-    *this = std::move(other);
-}
+Arena::Arena(Arena &&other) noexcept { *this = std::move(other); }
 
 Arena &Arena::operator=(Arena &&other) noexcept
 {
@@ -100,13 +97,15 @@ Arena::~Arena()
 std::span<const std::byte> Arena::input(int slot, std::size_t index) const
 {
     const ArenaTensor &tensor = m_inputs.at(index);
-    return {m_base + m_inputBase + static_cast<std::uint64_t>(slot) * m_inputSlotBytes + tensor.offset, tensor.bytes};
+    return {m_base + m_inputBase + static_cast<std::uint64_t>(slot) * m_inputSlotBytes + tensor.offset,
+            tensor.bytes};
 }
 
 std::span<const std::byte> Arena::state(int slot, std::size_t index) const
 {
     const ArenaTensor &tensor = m_state.at(index);
-    return {m_base + m_stateBase + static_cast<std::uint64_t>(slot) * m_stateSlotBytes + tensor.offset, tensor.bytes};
+    return {m_base + m_stateBase + static_cast<std::uint64_t>(slot) * m_stateSlotBytes + tensor.offset,
+            tensor.bytes};
 }
 
 Result<ReturnBuffer> ReturnBuffer::create(std::span<const std::uint64_t> sizes)
@@ -120,7 +119,8 @@ Result<ReturnBuffer> ReturnBuffer::create(std::span<const std::uint64_t> sizes)
     buffer.m_bytes = std::max<std::uint64_t>(buffer.m_bytes, 256);
     buffer.m_fd = Fd(::memfd_create("heddle-outputs", MFD_CLOEXEC));
     if (!buffer.m_fd.isOpen() || ::ftruncate(buffer.m_fd.value(), static_cast<off_t>(buffer.m_bytes)) != 0)
-        return Error(Code::Io, std::string("cannot make shared memory for the outputs: ") + std::strerror(errno));
+        return Error(Code::Io,
+                     std::string("cannot make shared memory for the outputs: ") + std::strerror(errno));
     void *base = ::mmap(nullptr, buffer.m_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, buffer.m_fd.value(), 0);
     if (base == MAP_FAILED)
         return Error(Code::Io, std::string("cannot map the outputs: ") + std::strerror(errno));
@@ -128,10 +128,7 @@ Result<ReturnBuffer> ReturnBuffer::create(std::span<const std::uint64_t> sizes)
     return buffer;
 }
 
-ReturnBuffer::ReturnBuffer(ReturnBuffer &&other) noexcept
-{
-    *this = std::move(other);
-}
+ReturnBuffer::ReturnBuffer(ReturnBuffer &&other) noexcept { *this = std::move(other); }
 
 ReturnBuffer &ReturnBuffer::operator=(ReturnBuffer &&other) noexcept
 {

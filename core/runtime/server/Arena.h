@@ -16,7 +16,7 @@ namespace heddle {
 struct ArenaTensor {
     std::string name;
     std::string dtype;
-    std::uint64_t offset = 0;   ///< bytes from the start of the slot
+    std::uint64_t offset = 0; ///< bytes from the start of the slot
     std::uint64_t bytes = 0;
 };
 

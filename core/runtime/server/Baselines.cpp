@@ -12,10 +12,12 @@ namespace {
 /// torch.compile's autotuning chooses among templates for products and convolutions only.
 bool hasProduct(const Json &operators)
 {
-    static constexpr std::array<std::string_view, 7> words{"mm", "matmul", "linear", "conv", "einsum", "attention", "lstm"};
+    static constexpr std::array<std::string_view, 7> words{"mm",     "matmul",    "linear", "conv",
+                                                           "einsum", "attention", "lstm"};
     for (const Json &row : operators) {
         const std::string name = stringOr(row, "name");
-        if (std::any_of(words.begin(), words.end(), [&](std::string_view word) { return name.find(word) != std::string::npos; }))
+        if (std::any_of(words.begin(), words.end(),
+                        [&](std::string_view word) { return name.find(word) != std::string::npos; }))
             return true;
     }
     return false;
@@ -46,8 +48,9 @@ int callsPerBlockFor(double callSeconds, std::size_t slots)
     return std::max(2, std::min(most, wanted));
 }
 
-Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth, std::uint64_t seed,
-                                     const CancelToken &cancel, const ProgressSink &progress)
+Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth,
+                                     std::uint64_t seed, const CancelToken &cancel,
+                                     const ProgressSink &progress)
 {
     BaselineSet set;
     HEDDLE_CHECK_OK(prepareMode(oracle, "eager", set, cancel, progress));
@@ -102,9 +105,10 @@ Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64
     if (found == rounds.samples.end())
         return nullptr;
     const Interval interval = medianInterval(found->second, seed);
-    return {{"median_ms", interval.value * 1e3},
-            {"ci_ms", {interval.low * 1e3, std::isfinite(interval.high) ? Json(interval.high * 1e3) : Json()}},
-            {"runs", rounds.calls(name)}};
+    return {
+        {"median_ms", interval.value * 1e3},
+        {"ci_ms", {interval.low * 1e3, std::isfinite(interval.high) ? Json(interval.high * 1e3) : Json()}},
+        {"runs", rounds.calls(name)}};
 }
 
 Json baselinesJson(const BaselineSet &baselines, const RoundsResult &rounds, std::uint64_t seed)

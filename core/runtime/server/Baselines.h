@@ -12,23 +12,24 @@ namespace heddle {
 
 /// What is known of a task's reference on this machine. Plain data.
 struct BaselineSet {
-    std::vector<std::string> prepared;   ///< names that the oracle can serve: "eager", "compile", ...
-    std::string strongest;               ///< the fastest of them
-    RoundsResult rounds;                 ///< of the last measurement
-    Json skipped = Json::object();       ///< {name: reason} for the modes that were not measured
+    std::vector<std::string> prepared; ///< names that the oracle can serve: "eager", "compile", ...
+    std::string strongest;             ///< the fastest of them
+    RoundsResult rounds;               ///< of the last measurement
+    Json skipped = Json::object();     ///< {name: reason} for the modes that were not measured
 };
 
 /// Which modes to compile.
 enum class BaselineDepth {
-    Eager,      ///< eager only
-    Compile,    ///< eager and torch.compile
-    Strongest,  ///< every mode that could be the fastest
+    Eager,     ///< eager only
+    Compile,   ///< eager and torch.compile
+    Strongest, ///< every mode that could be the fastest
 };
 
 /// Compiles and warms the modes (up to 120 s each) and times all of them interleaved. Errors: the oracle's; a mode that
 /// fails to compile is skipped with its reason.
-Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth, std::uint64_t seed,
-                                     const CancelToken &cancel, const ProgressSink &progress);
+Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth,
+                                     std::uint64_t seed, const CancelToken &cancel,
+                                     const ProgressSink &progress);
 
 /// {"eager": {"median_ms", "ci_ms", "runs"}, "compile", "strongest": {"name", …}} of the report, from any measurement
 /// in which the baselines took part.

@@ -22,11 +22,12 @@ BuildOutcome refused(const Error &error)
         message = place.substr(std::min(place.find_first_not_of(' '), place.size())) + ": " + message;
     if (!error.next().empty())
         message += " (" + error.next() + ")";
-    outcome.diagnostics.push_back({{"file", colon == std::string::npos ? "plan.json" : where.substr(0, colon)},
-                                   {"line", 0},
-                                   {"column", 0},
-                                   {"severity", "error"},
-                                   {"message", message}});
+    outcome.diagnostics.push_back(
+        {{"file", colon == std::string::npos ? "plan.json" : where.substr(0, colon)},
+         {"line", 0},
+         {"column", 0},
+         {"severity", "error"},
+         {"message", message}});
     return outcome;
 }
 
@@ -68,8 +69,9 @@ Result<const HostCompiler *> Builder::compiler()
             return launch(command, cancel);
         };
         HEDDLE_TRY(CompilerIdentity identity, identifyCompiler({}, launcher));
-        HEDDLE_TRY(HostCompiler made, HostCompiler::create(std::move(identity), cacheFolder() / "objects",
-                                                           m_machine.resources() / "include", launcher));
+        HEDDLE_TRY(HostCompiler made,
+                   HostCompiler::create(std::move(identity), cacheFolder() / "objects",
+                                        m_machine.resources() / "include", launcher));
         m_compiler.emplace(std::move(made));
     }
     return &*m_compiler;
@@ -103,7 +105,10 @@ Result<BuildOutcome> Builder::build(const FileTree &files, const Json &tunables,
     outcome.ok = compiled->isBuilt;
     outcome.diagnostics = toJson(compiled->diagnostics);
     if (!outcome.ok && outcome.diagnostics.empty())
-        outcome.diagnostics.push_back(Json{{"file", ""}, {"line", 0}, {"column", 0}, {"severity", "error"},
+        outcome.diagnostics.push_back(Json{{"file", ""},
+                                           {"line", 0},
+                                           {"column", 0},
+                                           {"severity", "error"},
                                            {"message", compiled->log.substr(0, 2000)}});
     outcome.seconds = compiled->seconds;
     outcome.wasCached = compiled->isCached;

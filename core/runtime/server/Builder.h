@@ -13,12 +13,13 @@ namespace heddle {
 /// What came of compiling a native candidate.
 struct BuildOutcome {
     bool ok = false;
-    Json diagnostics = Json::array();   ///< [{file, line, column, severity, message}], the candidate's own file names
+    Json diagnostics =
+        Json::array(); ///< [{file, line, column, severity, message}], the candidate's own file names
     double seconds = 0.0;
     bool wasCached = false;
     std::filesystem::path object;
     Plan plan;
-    std::map<std::string, std::int64_t> tunables;   ///< of this build; names left out have their defaults
+    std::map<std::string, std::int64_t> tunables; ///< of this build; names left out have their defaults
 };
 
 /// Compiles native candidates with the host compiler inside the sandbox; objects are cached by content.

@@ -16,21 +16,23 @@ Result<Runner> Runner::load(const JudgeContext &context, const FileTree &files, 
     Runner runner;
     runner.m_sandbox = forked.child.report();
     runner.m_sandbox["inner"] = memberOr(forked.hello, "sandbox");
-    runner.m_subject = std::make_unique<Subject>(std::move(forked.child), std::move(forked.channel), "the candidate");
+    runner.m_subject =
+        std::make_unique<Subject>(std::move(forked.child), std::move(forked.channel), "the candidate");
     const Arena &arena = context.oracle.arena();
     CallOptions options;
     options.cancel = cancel;
     options.timeout = std::chrono::seconds(120);
-    auto loaded = runner.m_subject->channel().call("load",
-                                                   {{"files", files},
-                                                    {"entry", "model_new.py"},
-                                                    {"class", "ModelNew"},
-                                                    {"init", memberOr(context.oracle.info(), "init")},
-                                                    {"init_keywords", memberOr(context.oracle.info(), "init_keywords")},
-                                                    {"init_seed", memberOr(context.oracle.info(), "init_seed")},
-                                                    {"threads", context.machine.threads()},
-                                                    {"layout", arena.layout()}},
-                                                   {arena.descriptor()}, options);
+    auto loaded =
+        runner.m_subject->channel().call("load",
+                                         {{"files", files},
+                                          {"entry", "model_new.py"},
+                                          {"class", "ModelNew"},
+                                          {"init", memberOr(context.oracle.info(), "init")},
+                                          {"init_keywords", memberOr(context.oracle.info(), "init_keywords")},
+                                          {"init_seed", memberOr(context.oracle.info(), "init_seed")},
+                                          {"threads", context.machine.threads()},
+                                          {"layout", arena.layout()}},
+                                         {arena.descriptor()}, options);
     if (!loaded) {
         if (loaded.error().code() == Code::Cancelled)
             return std::move(loaded).error();
@@ -46,8 +48,8 @@ Result<Runner> Runner::load(const JudgeContext &context, const FileTree &files, 
     return runner;
 }
 
-Result<Runner> Runner::loadExport(const JudgeContext &context, const FileTree &files, const BuildOutcome &build,
-                                  const CancelToken &cancel)
+Result<Runner> Runner::loadExport(const JudgeContext &context, const FileTree &files,
+                                  const BuildOutcome &build, const CancelToken &cancel)
 {
     HEDDLE_TRY(const HostCompiler *compiler, context.builder.compiler());
     ExportRequest request;
@@ -67,7 +69,9 @@ Result<Json> Runner::coverage(const CancelToken &cancel)
     HEDDLE_CHECK_OK(m_subject->exitServe());
     CallOptions options;
     options.cancel = cancel;
-    HEDDLE_TRY(Reply reply, m_subject->channel().call("coverage", {{"slot", 0}, {"state_slot", InputSets::constructedState}}, {}, options));
+    HEDDLE_TRY(Reply reply,
+               m_subject->channel().call(
+                   "coverage", {{"slot", 0}, {"state_slot", InputSets::constructedState}}, {}, options));
     HEDDLE_CHECK_OK(m_subject->startServe());
     return std::move(reply.result);
 }

@@ -12,13 +12,13 @@ public:
     /// Loads the files with the task's arena. What the candidate itself does wrong is error(), not an error returned.
     static Result<Runner> load(const JudgeContext &context, const FileTree &files, const CancelToken &cancel);
     /// Exports a built native candidate to one ModelNew file, compiles its object ahead, and loads that.
-    static Result<Runner> loadExport(const JudgeContext &context, const FileTree &files, const BuildOutcome &build,
-                                     const CancelToken &cancel);
+    static Result<Runner> loadExport(const JudgeContext &context, const FileTree &files,
+                                     const BuildOutcome &build, const CancelToken &cancel);
 
-    const std::optional<Error> &error() const { return m_error; }   ///< why it could not be loaded
+    const std::optional<Error> &error() const { return m_error; } ///< why it could not be loaded
     Subject &subject() { return *m_subject; }
     const Json &sandbox() const { return m_sandbox; }
-    const Json &binding() const { return m_binding; }   ///< {"state_by", "state_missing", "parameters"}
+    const Json &binding() const { return m_binding; } ///< {"state_by", "state_missing", "parameters"}
     /// {"own", "library", "framework"}: shares of the time of one call.
     Result<Json> coverage(const CancelToken &cancel);
 

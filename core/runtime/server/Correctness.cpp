@@ -22,14 +22,17 @@ std::string describeFirst(const Json &output)
     if (!first.is_object())
         return {};
     return ": first at " + compactText(memberOr(first, "index")) + ", expected "
-           + compactText(memberOr(first, "expected")) + ", got " + compactText(memberOr(first, "got"));
+        + compactText(memberOr(first, "expected")) + ", got " + compactText(memberOr(first, "got"));
 }
 
 /// Elements of `bytes` that still hold the poison (all bits set), where that is no ordinary value of the dtype.
 std::int64_t countPoison(std::span<const std::byte> bytes, const std::string &dtype)
 {
-    const std::size_t width = dtype == "float64" ? 8 : dtype == "float32" ? 4
-                              : dtype == "float16" || dtype == "bfloat16" ? 2 : dtype == "bool" ? 1 : 0;
+    const std::size_t width = dtype == "float64"    ? 8
+        : dtype == "float32"                        ? 4
+        : dtype == "float16" || dtype == "bfloat16" ? 2
+        : dtype == "bool"                           ? 1
+                                                    : 0;
     if (width == 0)
         return 0;
     std::int64_t count = 0;
@@ -45,14 +48,14 @@ std::int64_t countPoison(std::span<const std::byte> bytes, const std::string &dt
 /// The judgement of one candidate under way; see checkCorrectness().
 class Check {
 public:
-    Check(Subject &subject, Oracle &oracle, InputSets &sets, const CorrectnessOptions &options, EvidenceSheet &sheet,
-          CallOptions call)
-        : m_subject(subject)
-        , m_oracle(oracle)
-        , m_sets(sets)
-        , m_options(options)
-        , m_sheet(sheet)
-        , m_call(std::move(call))
+    Check(Subject &subject, Oracle &oracle, InputSets &sets, const CorrectnessOptions &options,
+          EvidenceSheet &sheet, CallOptions call)
+        : m_subject(subject),
+          m_oracle(oracle),
+          m_sets(sets),
+          m_options(options),
+          m_sheet(sheet),
+          m_call(std::move(call))
     {
     }
 
@@ -88,8 +91,9 @@ private:
     Result<bool> runSet(const InputSet &set, Purpose purpose)
     {
         const std::uint32_t flags = m_options.hasGuards ? std::uint32_t{HEDDLE_CALL_GUARDED} : 0u;
-        auto prepared = m_subject.prepare(static_cast<std::uint32_t>(set.slot),
-                                          static_cast<std::uint32_t>(set.stateSlot), flags, m_options.callTimeout);
+        auto prepared =
+            m_subject.prepare(static_cast<std::uint32_t>(set.slot), static_cast<std::uint32_t>(set.stateSlot),
+                              flags, m_options.callTimeout);
         if (!prepared)
             return ended(prepared.error(), set);
         auto called = m_subject.callAndFreeze(flags, m_options.callTimeout);
@@ -105,7 +109,8 @@ private:
         HEDDLE_TRY(const std::vector<std::string> changed,
                    changedInputs(m_subject, m_oracle.arena(), set.slot, set.stateSlot, m_sets.updates()));
         if (!changed.empty())
-            m_sheet.fail("inputs_unchanged", "it changed " + changed.front() + " in place (set '" + set.family + "')",
+            m_sheet.fail("inputs_unchanged",
+                         "it changed " + changed.front() + " in place (set '" + set.family + "')",
                          {{"changed", changed}});
         if (m_options.hasGuards) {
             HEDDLE_TRY(const std::optional<std::string> damage, damagedGuard(m_subject));
@@ -142,8 +147,10 @@ private:
         const double used = std::chrono::duration<double, std::milli>(after - before).count();
         const Json data{{"cpu_ms_after_return", used}, {"threads", threads}};
         if (after - before > quietCpu) {
-            m_sheet.fail("work_after_return", "it still used the processor " + std::to_string(spinTime.count())
-                                                  + " ms after it had returned", data);
+            m_sheet.fail("work_after_return",
+                         "it still used the processor " + std::to_string(spinTime.count())
+                             + " ms after it had returned",
+                         data);
             return {};
         }
         HEDDLE_CHECK_OK(m_subject.freeze());
@@ -151,11 +158,13 @@ private:
         HEDDLE_CHECK_OK(m_subject.thaw());
         for (std::size_t i = 0; i < outputs.count(); ++i) {
             if (!std::ranges::equal(outputs.output(i), again.output(i))) {
-                m_sheet.fail("work_after_return", "output " + std::to_string(i) + " changed after it had returned", data);
+                m_sheet.fail("work_after_return",
+                             "output " + std::to_string(i) + " changed after it had returned", data);
                 return {};
             }
         }
-        m_sheet.pass("work_after_return", "the process slept after return and its outputs stayed as they were", data);
+        m_sheet.pass("work_after_return",
+                     "the process slept after return and its outputs stayed as they were", data);
         return {};
     }
 
@@ -163,7 +172,8 @@ private:
     {
         if (purpose == Purpose::Repeat) {
             if (!boolOr(compared, "ok", false) && m_lastWasRight)
-                m_sheet.fail("repeatable", "the same inputs at other addresses gave a wrong result", compared);
+                m_sheet.fail("repeatable", "the same inputs at other addresses gave a wrong result",
+                             compared);
             return;
         }
         m_families.push_back(set.family);
@@ -171,13 +181,16 @@ private:
         m_lastWasRight = boolOr(compared, "ok", false);
         int index = 0;
         for (const Json &output : memberOr(compared, "outputs")) {
-            const std::string name = memberOr(output, "update").is_string() ? stringOr(output, "update")
-                                                                            : "output " + std::to_string(index);
+            const std::string name = memberOr(output, "update").is_string()
+                ? stringOr(output, "update")
+                : "output " + std::to_string(index);
             ++index;
             recordOutput(set, output, name);
         }
         if (!m_lastWasRight && index == 0)
-            m_sheet.fail("correct", "the oracle could not compare the outputs: " + stringOr(compared, "reason", "no reason given"));
+            m_sheet.fail("correct",
+                         "the oracle could not compare the outputs: "
+                             + stringOr(compared, "reason", "no reason given"));
     }
 
     /// Only looked at where the result is wrong: a right one may hold such a NaN where the reference has one.
@@ -185,24 +198,28 @@ private:
     {
         const Json &layout = memberOr(m_oracle.arena().layout(), "outputs");
         for (std::size_t i = 0; i < outputs.count() && i < layout.size(); ++i) {
-            const std::int64_t count = m_options.hasGuards ? countPoison(outputs.output(i), stringOr(layout[i], "dtype")) : 0;
+            const std::int64_t count =
+                m_options.hasGuards ? countPoison(outputs.output(i), stringOr(layout[i], "dtype")) : 0;
             if (count > 0)
-                m_sheet.fail("outputs_written", "output " + std::to_string(i) + ": " + std::to_string(count)
-                                                    + " elements were never written (set '" + set.family + "')",
+                m_sheet.fail("outputs_written",
+                             "output " + std::to_string(i) + ": " + std::to_string(count)
+                                 + " elements were never written (set '" + set.family + "')",
                              {{"elements", count}});
         }
     }
 
     void recordOutput(const InputSet &set, const Json &output, const std::string &name)
     {
-        m_worstError = std::max(m_worstError, numberOr(output, "max_abs", 0.0) / std::max(1e-300, numberOr(output, "budget", 1.0)));
+        m_worstError =
+            std::max(m_worstError,
+                     numberOr(output, "max_abs", 0.0) / std::max(1e-300, numberOr(output, "budget", 1.0)));
         const double eager = numberOr(output, "eager_rms", 0.0);
         const double own = numberOr(output, "rms", 0.0);
         if (eager > 0.0)
             m_worstRatio = std::max(m_worstRatio, own / eager);
         if (!boolOr(output, "ok", false)) {
             const std::string sentence = name + " is wrong on the set '" + set.family + "' ("
-                                         + std::to_string(integerOr(output, "wrong_count", 0)) + " elements)" + describeFirst(output);
+                + std::to_string(integerOr(output, "wrong_count", 0)) + " elements)" + describeFirst(output);
             m_sheet.fail(set.isInDomain ? "correct" : "domain", sentence, output);
         } else if (!boolOr(output, "precision_ok", true)) {
             m_sheet.fail("precision", name + " is less precise than eager on the set '" + set.family + "'",
@@ -221,12 +238,15 @@ private:
                      {{"used", m_families}, {"dropped", m_sets.dropped()}});
         const bool isDouble = std::all_of(m_precisions.begin(), m_precisions.end(),
                                           [](const std::string &word) { return word.starts_with("fp64"); });
-        m_sheet.pass("oracle_precision", isDouble ? "compared with the reference in double precision"
-                                                  : "some sets were compared with the reference in single precision: too large for double",
-                     {{"sets", m_precisions}});
+        m_sheet.pass(
+            "oracle_precision",
+            isDouble ? "compared with the reference in double precision"
+                     : "some sets were compared with the reference in single precision: too large for double",
+            {{"sets", m_precisions}});
         const Json error{{"error_of_budget", m_worstError}, {"rms_of_eager", m_worstRatio}};
         m_sheet.pass("correct", "right on every set within the error budget", error);
-        m_sheet.pass("domain", "right on signed, heavy-tailed, extreme and structured inputs too", {{"dropped", m_sets.dropped()}});
+        m_sheet.pass("domain", "right on signed, heavy-tailed, extreme and structured inputs too",
+                     {{"dropped", m_sets.dropped()}});
         m_sheet.pass("precision", "its error is within four times eager's own", error);
         m_sheet.pass("outputs_written", "every element of every output was written over poison");
         m_sheet.pass("inputs_unchanged", "inputs and parameters were byte for byte as before");
@@ -244,8 +264,9 @@ private:
         switch (error.code()) {
         case Code::TimedOut:
             m_sheet.pass("ran", "it did not crash");
-            m_sheet.fail("in_time", "a call did not return within "
-                                        + std::to_string(m_options.callTimeout.count() / 1000) + " s" + where);
+            m_sheet.fail("in_time",
+                         "a call did not return within "
+                             + std::to_string(m_options.callTimeout.count() / 1000) + " s" + where);
             return false;
         case Code::Crashed:
         case Code::OutOfMemory:
@@ -253,8 +274,7 @@ private:
         case Code::Protocol:
             m_sheet.fail("ran", error.message() + where, {{"code", codeName(error.code())}});
             return false;
-        default:
-            return error;
+        default: return error;
         }
     }
 
@@ -273,8 +293,9 @@ private:
 
 } // namespace
 
-Result<void> checkCorrectness(Subject &subject, Oracle &oracle, InputSets &sets, const CorrectnessOptions &options,
-                              EvidenceSheet &sheet, const CancelToken &cancel, const ProgressSink &progress)
+Result<void> checkCorrectness(Subject &subject, Oracle &oracle, InputSets &sets,
+                              const CorrectnessOptions &options, EvidenceSheet &sheet,
+                              const CancelToken &cancel, const ProgressSink &progress)
 {
     CallOptions call;
     call.timeout = std::chrono::minutes(5);

@@ -9,8 +9,8 @@ namespace heddle {
 
 /// How a candidate is checked.
 struct CorrectnessOptions {
-    bool hasGuards = true;             ///< the subject makes guard zones (native candidates)
-    std::optional<double> tolerance;   ///< absolute and relative, of the output's scale; empty: by dtype
+    bool hasGuards = true;           ///< the subject makes guard zones (native candidates)
+    std::optional<double> tolerance; ///< absolute and relative, of the output's scale; empty: by dtype
     std::chrono::milliseconds callTimeout{20'000};
 };
 
@@ -18,7 +18,8 @@ struct CorrectnessOptions {
 /// precision, outputs_written, inputs_unchanged, guard_zones, repeatable and work_after_return into the sheet. Outputs are
 /// read from the frozen process. A candidate that crashes or hangs is a finding, not an error; `subject` is then unusable.
 /// Errors: the environment's only (the oracle failed, cancelled).
-Result<void> checkCorrectness(Subject &subject, Oracle &oracle, InputSets &sets, const CorrectnessOptions &options,
-                              EvidenceSheet &sheet, const CancelToken &cancel, const ProgressSink &progress);
+Result<void> checkCorrectness(Subject &subject, Oracle &oracle, InputSets &sets,
+                              const CorrectnessOptions &options, EvidenceSheet &sheet,
+                              const CancelToken &cancel, const ProgressSink &progress);
 
 } // namespace heddle

@@ -21,7 +21,8 @@ Json compilerRow(Builder &builder, const CancelToken &cancel)
 {
     // A fresh constant each time: the answer is about the compiler, not about the cache.
     const FileTree files{
-        {"kernel.cpp", "extern \"C\" void check(float *out) { out[0] = " + std::to_string(::getpid()) + ".0f; }\n"},
+        {"kernel.cpp",
+         "extern \"C\" void check(float *out) { out[0] = " + std::to_string(::getpid()) + ".0f; }\n"},
         {"plan.json", R"({"heddle": 1, "target": "cpu",
                           "steps": [{"kernel": "check", "source": "kernel.cpp", "args": [{"ptr": "out:0"}]}],
                           "outputs": [{"dtype": "float32", "shape": ["1"]}]})"}};
@@ -29,16 +30,19 @@ Json compilerRow(Builder &builder, const CancelToken &cancel)
     if (!built)
         return bad("compiler", built.error().message(), built.error().next());
     if (!built->ok)
-        return bad("compiler", "the host compiler cannot compile a small kernel: " + compactText(built->diagnostics),
+        return bad("compiler",
+                   "the host compiler cannot compile a small kernel: " + compactText(built->diagnostics),
                    "install g++ 12 or newer");
-    return good("compiler", "g++ compiles a kernel in " + std::to_string(static_cast<int>(built->seconds * 1e3)) + " ms");
+    return good("compiler",
+                "g++ compiles a kernel in " + std::to_string(static_cast<int>(built->seconds * 1e3)) + " ms");
 }
 
 Json pythonRow(Machine &machine)
 {
     const auto pong = machine.oracles().start();
     if (!pong)
-        return bad("pytorch", pong.error().message(), "set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer, or run ./dev build");
+        return bad("pytorch", pong.error().message(),
+                   "set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer, or run ./dev build");
     return good("pytorch", "torch " + stringOr(*pong, "torch", "?") + " in " + machine.python().string());
 }
 
@@ -46,8 +50,10 @@ Json sandboxRow(Machine &machine)
 {
     const RungReport &rung = machine.spawner().rung();
     if (rung.rung == Rung::None)
-        return bad("sandbox", rung.reasons.empty() ? "no sandbox" : rung.reasons.front(), "install bubblewrap");
-    std::string found = std::string(rungName(rung.rung)) + ", Landlock version " + std::to_string(rung.landlockAbi);
+        return bad("sandbox", rung.reasons.empty() ? "no sandbox" : rung.reasons.front(),
+                   "install bubblewrap");
+    std::string found =
+        std::string(rungName(rung.rung)) + ", Landlock version " + std::to_string(rung.landlockAbi);
     for (const std::string &reason : rung.reasons)
         found += "; " + reason;
     return good("sandbox", found);
@@ -61,12 +67,14 @@ Result<Json> checkUp(Machine &machine, Builder &builder, const CancelToken &canc
     rows.push_back(compilerRow(builder, cancel));
     rows.push_back(pythonRow(machine));
     rows.push_back(sandboxRow(machine));
-    rows.push_back(machine.gomp().empty()
-                       ? bad("openmp", "PyTorch's own libgomp was not found: candidates would use another OpenMP than the baselines",
-                             "use a torch wheel from PyPI")
-                       : good("openmp", machine.gomp().string()));
-    rows.push_back(good("processors", std::to_string(machine.threads()) + " threads, "
-                                          + std::to_string(machine.memoryLimit() >> 30) + " GiB for each process"));
+    rows.push_back(machine.gomp().empty() ? bad("openmp",
+                                                "PyTorch's own libgomp was not found: candidates would use "
+                                                "another OpenMP than the baselines",
+                                                "use a torch wheel from PyPI")
+                                          : good("openmp", machine.gomp().string()));
+    rows.push_back(good("processors",
+                        std::to_string(machine.threads()) + " threads, "
+                            + std::to_string(machine.memoryLimit() >> 30) + " GiB for each process"));
     if (cancel.stop_requested())
         return Error(Code::Cancelled, "the check-up was cancelled");
     return Json{{"rows", rows}};

@@ -42,7 +42,8 @@ Result<void> Executors::prepareSpare()
     return {};
 }
 
-Result<CandidateProcess> Executors::start(const BuildOutcome &build, const Arena &arena, const CancelToken &cancel)
+Result<CandidateProcess> Executors::start(const BuildOutcome &build, const Arena &arena,
+                                          const CancelToken &cancel)
 {
     std::optional<CandidateProcess> process;
     {

@@ -12,8 +12,8 @@ namespace heddle {
 
 /// A candidate's process with the private folders that live as long as it does.
 struct CandidateProcess {
-    std::optional<TempFolder> objects;   ///< read-only inside; the object is placed here
-    std::optional<TempFolder> scratch;   ///< the only folder it may write
+    std::optional<TempFolder> objects; ///< read-only inside; the object is placed here
+    std::optional<TempFolder> scratch; ///< the only folder it may write
     Subject subject;
 };
 
@@ -33,7 +33,7 @@ private:
     Result<CandidateProcess> spawn();
 
     Machine &m_machine;
-    std::mutex m_mutex;   ///< guards m_spare
+    std::mutex m_mutex; ///< guards m_spare
     std::optional<CandidateProcess> m_spare;
 };
 

@@ -30,16 +30,20 @@ Result<Json> checkInCleanProcess(Machine &machine, const std::string &exported, 
     limits.timeout = std::chrono::minutes(5);
     limits.cancel = cancel;
     HEDDLE_TRY(const CommandResult result,
-               runLimited(machine.spawner(), policy, {machine.python().string(), "-I", script.string(), folder.path().string()}, limits));
+               runLimited(machine.spawner(), policy,
+                          {machine.python().string(), "-I", script.string(), folder.path().string()},
+                          limits));
     if (!result.status.isSuccess())
-        return Error(Code::Internal, "the exported file does not run in a clean Python process: " + result.error, "model_new.py",
-                     "judge the candidate again with --confirm to see why");
+        return Error(Code::Internal,
+                     "the exported file does not run in a clean Python process: " + result.error,
+                     "model_new.py", "judge the candidate again with --confirm to see why");
     return parseJson(result.output, "check_export.py");
 }
 
 } // namespace
 
-Result<void> prebuildExport(Machine &machine, Builder &builder, const ExportRequest &request, const CancelToken &cancel)
+Result<void> prebuildExport(Machine &machine, Builder &builder, const ExportRequest &request,
+                            const CancelToken &cancel)
 {
     HEDDLE_TRY(const std::string name, exportObjectName(request));
     const fs::path object = machine.exportObjects() / name;
@@ -63,7 +67,8 @@ Result<Json> exportAs(Machine &machine, Builder &builder, const Json &taskInfo, 
 {
     if (files.count("plan.json") == 0) {
         if (as != "modelnew")
-            return Error(Code::InvalidInput, "only a native candidate can be exported as a native folder", as);
+            return Error(Code::InvalidInput, "only a native candidate can be exported as a native folder",
+                         as);
         return Json{{"files", files}, {"checked", nullptr}};
     }
     HEDDLE_TRY(Plan plan, parsePlan(files));
@@ -83,7 +88,9 @@ Result<Json> exportAs(Machine &machine, Builder &builder, const Json &taskInfo, 
     HEDDLE_TRY(const std::string source, exportModelNew(request));
     HEDDLE_TRY(Json checked, checkInCleanProcess(machine, source, taskSource, cancel));
     if (!boolOr(checked, "ok", false))
-        return Error(Code::Internal, "the exported file gives other outputs than the task: " + compactText(checked), "model_new.py");
+        return Error(Code::Internal,
+                     "the exported file gives other outputs than the task: " + compactText(checked),
+                     "model_new.py");
     return Json{{"files", {{"model_new.py", source}}}, {"checked", checked}};
 }
 

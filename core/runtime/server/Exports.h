@@ -14,6 +14,7 @@ Result<Json> exportAs(Machine &machine, Builder &builder, const Json &taskInfo, 
                       const std::string &as, const std::string &taskSource, const CancelToken &cancel);
 
 /// Compiles the export's object with the very command that the export would run, into Machine::exportObjects().
-Result<void> prebuildExport(Machine &machine, Builder &builder, const ExportRequest &request, const CancelToken &cancel);
+Result<void> prebuildExport(Machine &machine, Builder &builder, const ExportRequest &request,
+                            const CancelToken &cancel);
 
 } // namespace heddle

@@ -21,8 +21,9 @@ const std::vector<InputSets::Recipe> &InputSets::recipes()
 {
     // Sets of one state slot stand together: a slot is refilled only when no prepared set needs it any more.
     static const std::vector<Recipe> list{
-        {"task", 0, true, true},          {"signed", 0, false, false},     {"heavy_tailed", 1, true, false},
-        {"extreme_scale", 1, false, false}, {"structured", 1, false, false}, {"task", constructedState, true, true},
+        {"task", 0, true, true},          {"signed", 0, false, false},
+        {"heavy_tailed", 1, true, false}, {"extreme_scale", 1, false, false},
+        {"structured", 1, false, false},  {"task", constructedState, true, true},
     };
     return list;
 }
@@ -31,8 +32,8 @@ Result<InputSets> InputSets::create(Oracle &oracle, std::uint64_t budgetBytes, c
 {
     const Json &info = oracle.info();
     // An input set costs its inputs and, in the oracle, its expected outputs in double precision.
-    const std::uint64_t perSet = std::max<std::uint64_t>(1, sumOfBytes(memberOr(info, "inputs"))
-                                                               + 2 * sumOfBytes(memberOr(info, "outputs")));
+    const std::uint64_t perSet = std::max<std::uint64_t>(
+        1, sumOfBytes(memberOr(info, "inputs")) + 2 * sumOfBytes(memberOr(info, "outputs")));
     const auto affordable = static_cast<int>(std::min<std::uint64_t>(budgetBytes / perSet, 12));
     const int timingSlots = affordable >= 9 ? 4 : affordable >= 6 ? 3 : 2;
     const int checkSlots = std::clamp(affordable - timingSlots, 1, static_cast<int>(recipes().size()));
@@ -79,17 +80,20 @@ Result<std::optional<InputSet>> InputSets::make(Oracle &oracle, std::size_t inde
     }
     HEDDLE_TRY(const Json filled, oracle.call("fill", params, options));
     if (boolOr(filled, "dropped", false)) {
-        m_readyDropped[index] = std::string(recipe.family) + ": " + stringOr(filled, "reason", "not usable here");
+        m_readyDropped[index] =
+            std::string(recipe.family) + ": " + stringOr(filled, "reason", "not usable here");
         return std::optional<InputSet>();
     }
     HEDDLE_TRY(const Json expected,
                oracle.call("expect", {{"slot", slot}, {"state_slot", recipe.stateSlot}}, options));
     if (boolOr(expected, "dropped", false) && !recipe.isTasksOwn) {
-        m_readyDropped[index] = std::string(recipe.family) + ": " + stringOr(expected, "reason", "the reference is not finite");
+        m_readyDropped[index] =
+            std::string(recipe.family) + ": " + stringOr(expected, "reason", "the reference is not finite");
         return std::optional<InputSet>();
     }
     m_readyDropped[index].clear();
-    return std::optional<InputSet>(InputSet{recipe.family, slot, recipe.stateSlot, stringOr(expected, "precision", "fp64"),
+    return std::optional<InputSet>(InputSet{recipe.family, slot, recipe.stateSlot,
+                                            stringOr(expected, "precision", "fp64"),
                                             boolOr(filled, "in_domain", true)});
 }
 

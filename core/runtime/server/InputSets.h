@@ -14,8 +14,8 @@ struct InputSet {
     std::string family;
     int slot = 0;
     int stateSlot = 0;
-    std::string precision;   ///< of the expectation: fp64, fp64_sliced, fp32
-    bool isInDomain = true;  ///< a failure here means wrong; outside, structure_assuming
+    std::string precision;  ///< of the expectation: fp64, fp64_sliced, fp32
+    bool isInDomain = true; ///< a failure here means wrong; outside, structure_assuming
 };
 
 /// Hands out input sets: those prepared in idle time first, then made on the spot. Sets are never used twice.
@@ -32,7 +32,10 @@ public:
     /// Prepares one set ahead; false when there is nothing to do. Called in idle time.
     Result<bool> prepareOne(Oracle &oracle, const CallOptions &options);
 
-    const std::vector<std::string> &dropped() const { return m_dropped; }   ///< "family: reason" of this judgement
+    const std::vector<std::string> &dropped() const
+    {
+        return m_dropped;
+    } ///< "family: reason" of this judgement
     const std::vector<int> &timingSlots() const { return m_timingSlots; }
     std::uint32_t timingStateSlot() const { return constructedState; }
     const std::vector<std::uint64_t> &outputBytes() const { return m_outputBytes; }
@@ -44,8 +47,8 @@ private:
     struct Recipe {
         const char *family;
         int stateSlot;
-        bool fillsState;   ///< randomises (or constructs) its state slot first
-        bool isTasksOwn;   ///< what get_inputs() gives: never dropped
+        bool fillsState; ///< randomises (or constructs) its state slot first
+        bool isTasksOwn; ///< what get_inputs() gives: never dropped
     };
     static const std::vector<Recipe> &recipes();
     Result<std::optional<InputSet>> make(Oracle &oracle, std::size_t recipe, const CallOptions &options);
@@ -54,8 +57,8 @@ private:
     std::vector<int> m_timingSlots;
     std::vector<std::uint64_t> m_outputBytes;
     std::vector<std::string> m_updates;
-    std::vector<std::optional<InputSet>> m_ready;   ///< by recipe, prepared ahead
-    std::vector<std::string> m_readyDropped;        ///< by recipe: why its family was dropped, or empty
+    std::vector<std::optional<InputSet>> m_ready; ///< by recipe, prepared ahead
+    std::vector<std::string> m_readyDropped;      ///< by recipe: why its family was dropped, or empty
     std::vector<std::string> m_dropped;
     std::size_t m_next = 0;
 };

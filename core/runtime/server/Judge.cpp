@@ -50,10 +50,7 @@ class Judgement {
 public:
     Judgement(const JudgeContext &context, const JudgeRequest &request, const CancelToken &cancel,
               const ProgressSink &progress)
-        : m_context(context)
-        , m_request(request)
-        , m_cancel(cancel)
-        , m_progress(progress)
+        : m_context(context), m_request(request), m_cancel(cancel), m_progress(progress)
     {
         m_seconds = {{"compile", nullptr}, {"verify", nullptr}, {"benchmark", nullptr}, {"total", nullptr}};
     }
@@ -79,14 +76,16 @@ private:
     {
         step("compiling");
         HEDDLE_TRY(const TaskLayout layout, layoutFromJson(m_context.oracle.arena().layout()));
-        HEDDLE_TRY(const BuildOutcome build, m_context.builder.build(m_request.files, m_request.tunables, &layout, m_cancel));
+        HEDDLE_TRY(const BuildOutcome build,
+                   m_context.builder.build(m_request.files, m_request.tunables, &layout, m_cancel));
         m_seconds["compile"] = build.seconds;
         m_diagnostics = build.diagnostics;
         if (!build.ok) {
             m_sheet.fail("builds", buildSentence(build), {{"diagnostics", build.diagnostics.size()}});
             return {};
         }
-        m_sheet.pass("builds", build.wasCached ? "its object was compiled before from the same sources" : "it compiled",
+        m_sheet.pass("builds",
+                     build.wasCached ? "its object was compiled before from the same sources" : "it compiled",
                      {{"seconds", build.seconds}, {"cached", build.wasCached}});
         auto process = m_context.executors.start(build, m_context.oracle.arena(), m_cancel);
         if (!process) {
@@ -113,7 +112,8 @@ private:
         HEDDLE_TRY(Runner runner, Runner::load(m_context, m_request.files, m_cancel));
         m_runnerError = runner.error();
         if (m_runnerError) {
-            m_sheet.fail(m_runnerError->code() == Code::CompileFailed ? "builds" : "ran", m_runnerError->text());
+            m_sheet.fail(m_runnerError->code() == Code::CompileFailed ? "builds" : "ran",
+                         m_runnerError->text());
             return {};
         }
         recordSandbox(runner.sandbox());
@@ -133,7 +133,8 @@ private:
         options.hasGuards = hasGuards;
         options.tolerance = m_request.tolerance;
         options.callTimeout = callTimeout();
-        auto checked = checkCorrectness(subject, m_context.oracle, m_context.sets, options, m_sheet, m_cancel, m_progress);
+        auto checked = checkCorrectness(subject, m_context.oracle, m_context.sets, options, m_sheet, m_cancel,
+                                        m_progress);
         m_seconds["verify"] = secondsSince(start);
         return checked;
     }
@@ -148,7 +149,8 @@ private:
     double eagerSeconds() const
     {
         const auto found = m_context.baselines.rounds.samples.find("eager");
-        return found == m_context.baselines.rounds.samples.end() ? 0.1 : medianInterval(found->second, 1).value;
+        return found == m_context.baselines.rounds.samples.end() ? 0.1
+                                                                 : medianInterval(found->second, 1).value;
     }
 
     RoundsOptions roundsOptions() const
@@ -170,8 +172,9 @@ private:
         RoundsOptions options = roundsOptions();
         options.budgetSeconds = 0.15;
         options.minRounds = 3;
-        HEDDLE_TRY(const std::optional<RoundsResult> rounds,
-                   measure({{"candidate", &subject, {}}, {"eager", &m_context.oracle.subject(), "eager"}}, options));
+        HEDDLE_TRY(
+            const std::optional<RoundsResult> rounds,
+            measure({{"candidate", &subject, {}}, {"eager", &m_context.oracle.subject(), "eager"}}, options));
         if (!rounds)
             return {};
         const Interval vsEager = ratio(*rounds, "eager", confirmedNoiseFloor);
@@ -180,9 +183,11 @@ private:
         const auto indirect = [&](const char *key, const std::string &name) {
             if (before.samples.count(name) == 0)
                 return;
-            const Interval gain = speedup(before.samples.at("eager"), before.samples.at(name), confirmedNoiseFloor, m_request.seed);
+            const Interval gain = speedup(before.samples.at("eager"), before.samples.at(name),
+                                          confirmedNoiseFloor, m_request.seed);
             // (eager / candidate) / (eager / baseline) = baseline / candidate.
-            const Interval inverse{1.0 / gain.value, 1.0 / gain.high, gain.low > 0 ? 1.0 / gain.low : INFINITY};
+            const Interval inverse{1.0 / gain.value, 1.0 / gain.high,
+                                   gain.low > 0 ? 1.0 / gain.low : INFINITY};
             m_runner[key] = ratioJson(name == "eager" ? vsEager : product(vsEager, inverse));
         };
         indirect("compile", "compile");
@@ -203,7 +208,8 @@ private:
         HEDDLE_TRY(const std::optional<RoundsResult> rounds, measure(contestants, options));
         if (!rounds)
             return {};
-        Json speedups{{"eager", ratioJson(ratio(*rounds, "eager", confirmedNoiseFloor))}, {"same_precision", nullptr}};
+        Json speedups{{"eager", ratioJson(ratio(*rounds, "eager", confirmedNoiseFloor))},
+                      {"same_precision", nullptr}};
         if (rounds->samples.count("compile") != 0)
             speedups["compile"] = ratioJson(ratio(*rounds, "compile", confirmedNoiseFloor));
         speedups["strongest"] = ratioJson(ratio(*rounds, m_context.baselines.strongest, confirmedNoiseFloor));
@@ -218,7 +224,8 @@ private:
 
     /// Times and writes the rows machine_quiet, timing, timed_outputs, clock and roof. Nothing where the machine was not
     /// quiet or the candidate failed (the finding is in the sheet).
-    Result<std::optional<RoundsResult>> measure(std::vector<Contestant> contestants, const RoundsOptions &options)
+    Result<std::optional<RoundsResult>> measure(std::vector<Contestant> contestants,
+                                                const RoundsOptions &options)
     {
         const auto start = Clock::now();
         std::vector<Subject *> subjects{&m_context.oracle.subject()};
@@ -231,10 +238,12 @@ private:
         m_seconds["benchmark"] = numberOr(m_seconds, "benchmark", 0.0) + secondsSince(start);
         if (!measured) {
             const Code code = measured.error().code();
-            const bool isOurs = code == Code::Cancelled || code == Code::Internal || code == Code::Environment || code == Code::Io;
+            const bool isOurs = code == Code::Cancelled || code == Code::Internal || code == Code::Environment
+                || code == Code::Io;
             if (isOurs || !m_context.oracle.isUsable())
                 return std::move(measured).error();
-            m_sheet.fail(code == Code::TimedOut ? "in_time" : "ran", measured.error().message() + " (in a timed call)");
+            m_sheet.fail(code == Code::TimedOut ? "in_time" : "ran",
+                         measured.error().message() + " (in a timed call)");
             return std::optional<RoundsResult>();
         }
         RoundsResult rounds = std::move(*measured);
@@ -249,8 +258,9 @@ private:
             return std::optional<RoundsResult>();
         }
         m_sheet.pass("machine_quiet", quiet.message, quiet.toJson());
-        m_sheet.pass("timing", std::to_string(rounds.rounds()) + " interleaved rounds, "
-                                   + std::to_string(rounds.calls("candidate")) + " timed calls",
+        m_sheet.pass("timing",
+                     std::to_string(rounds.rounds()) + " interleaved rounds, "
+                         + std::to_string(rounds.calls("candidate")) + " timed calls",
                      {{"rounds", rounds.rounds()},
                       {"calls", rounds.calls("candidate")},
                       {"empty_call_us", rounds.emptyCallSeconds * 1e6},
@@ -268,7 +278,8 @@ private:
         const auto ticksPerSecond = static_cast<double>(::sysconf(_SC_CLK_TCK));
         for (const Subject *subject : subjects) {
             HEDDLE_TRY(const auto used, subject->cpuTime());
-            counters.processTicks += static_cast<std::uint64_t>(std::chrono::duration<double>(used).count() * ticksPerSecond);
+            counters.processTicks +=
+                static_cast<std::uint64_t>(std::chrono::duration<double>(used).count() * ticksPerSecond);
         }
         return counters;
     }
@@ -280,15 +291,20 @@ private:
 
     void recordTimedOutputs(const RoundsResult &rounds)
     {
-        const Json data{{"looked_at", rounds.sampledCalls}, {"wrong", rounds.wrongCalls}, {"worst", rounds.worstSample}};
+        const Json data{
+            {"looked_at", rounds.sampledCalls}, {"wrong", rounds.wrongCalls}, {"worst", rounds.worstSample}};
         if (rounds.sampledCalls == 0)
             m_sheet.skip("timed_outputs", "no timed call was looked at");
         else if (rounds.wrongCalls > 0)
-            m_sheet.fail("timed_outputs", std::to_string(rounds.wrongCalls) + " of " + std::to_string(rounds.sampledCalls)
-                                              + " timed calls that were looked at gave a wrong result", data);
+            m_sheet.fail("timed_outputs",
+                         std::to_string(rounds.wrongCalls) + " of " + std::to_string(rounds.sampledCalls)
+                             + " timed calls that were looked at gave a wrong result",
+                         data);
         else
-            m_sheet.pass("timed_outputs", "the outputs of " + std::to_string(rounds.sampledCalls)
-                                              + " random timed calls were right at the moment they returned", data);
+            m_sheet.pass("timed_outputs",
+                         "the outputs of " + std::to_string(rounds.sampledCalls)
+                             + " random timed calls were right at the moment they returned",
+                         data);
     }
 
     void recordRoof(const RoundsResult &rounds)
@@ -298,20 +314,28 @@ private:
         const Json data{{"roof_ms", m_context.roof.seconds * 1e3}, {"own_ms", own * 1e3}, {"share", m_share}};
         // The roof is itself a measurement of this machine: twice as fast is beyond its error, not beyond physics' mercy.
         if (m_share > 2.0 && own > 20.0 * rounds.emptyCallSeconds)
-            m_sheet.fail("roof", "it is " + std::to_string(m_share).substr(0, 4)
-                                     + " times faster than the machine can move its bytes or do its arithmetic", data);
+            m_sheet.fail("roof",
+                         "it is " + std::to_string(m_share).substr(0, 4)
+                             + " times faster than the machine can move its bytes or do its arithmetic",
+                         data);
         else
-            m_sheet.pass("roof", "it reaches " + std::to_string(static_cast<int>(m_share * 100.0 + 0.5)) + " % of the roof", data);
+            m_sheet.pass("roof",
+                         "it reaches " + std::to_string(static_cast<int>(m_share * 100.0 + 0.5))
+                             + " % of the roof",
+                         data);
     }
 
     void recordDrift(const RoundsResult &rounds)
     {
         const auto &before = m_context.baselines.rounds.samples.at("eager");
-        const double drift = medianInterval(rounds.samples.at("eager"), 1).value / medianInterval(before, 1).value;
+        const double drift =
+            medianInterval(rounds.samples.at("eager"), 1).value / medianInterval(before, 1).value;
         const Json data{{"eager_now_over_before", drift}};
         const std::string percent = std::to_string(static_cast<int>(std::abs(drift - 1.0) * 100.0 + 0.5));
-        m_sheet.pass("baseline_drift", "eager took " + percent + " % " + (drift >= 1.0 ? "longer" : "less")
-                                           + " than when the baselines were measured; ratios are against this run", data);
+        m_sheet.pass("baseline_drift",
+                     "eager took " + percent + " % " + (drift >= 1.0 ? "longer" : "less")
+                         + " than when the baselines were measured; ratios are against this run",
+                     data);
     }
 
     void recordSandbox(const Json &report)
@@ -329,7 +353,8 @@ private:
         if (memberOr(data, "state_by").is_null())
             m_sheet.skip("state_binding", "its parameters could not be matched with the reference's", data);
         else
-            m_sheet.pass("state_binding", "it took the reference's parameters by " + stringOr(data, "state_by"), data);
+            m_sheet.pass("state_binding",
+                         "it took the reference's parameters by " + stringOr(data, "state_by"), data);
     }
 
     void recordCoverage(const Json &coverage)
@@ -338,9 +363,13 @@ private:
         const double framework = numberOr(coverage, "framework", 0.0);
         const int percent = static_cast<int>(framework * 100.0 + 0.5);
         if (framework > 0.5)
-            m_sheet.fail("coverage", std::to_string(percent) + " % of its time is spent in PyTorch's own operators", coverage);
+            m_sheet.fail("coverage",
+                         std::to_string(percent) + " % of its time is spent in PyTorch's own operators",
+                         coverage);
         else
-            m_sheet.pass("coverage", std::to_string(percent) + " % of its time is spent in PyTorch's own operators", coverage);
+            m_sheet.pass("coverage",
+                         std::to_string(percent) + " % of its time is spent in PyTorch's own operators",
+                         coverage);
     }
 
     Result<void> confirmExport(const BuildOutcome &build)
@@ -362,7 +391,8 @@ private:
     {
         for (const Json &row : build.diagnostics) {
             if (stringOr(row, "severity") == "error")
-                return stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": " + stringOr(row, "message");
+                return stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
+                    + stringOr(row, "message");
         }
         return "it does not compile";
     }
@@ -391,7 +421,9 @@ private:
                 {"reward", milestoneReward(verdict, m_deployed)},
                 {"roof", roof},
                 {"coverage", m_coverage},
-                {"flags", {{"tolerance", m_request.tolerance ? Json(*m_request.tolerance) : Json()}, {"tunables", m_request.tunables}}},
+                {"flags",
+                 {{"tolerance", m_request.tolerance ? Json(*m_request.tolerance) : Json()},
+                  {"tunables", m_request.tunables}}},
                 {"seconds", m_seconds}};
     }
 
@@ -420,10 +452,12 @@ Result<Json> judge(const JudgeContext &context, const JudgeRequest &request, con
     return Judgement(context, request, cancel, progress).run();
 }
 
-Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request, const CancelToken &cancel)
+Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request,
+                           const CancelToken &cancel)
 {
     HEDDLE_TRY(const TaskLayout layout, layoutFromJson(context.oracle.arena().layout()));
-    HEDDLE_TRY(const BuildOutcome build, context.builder.build(request.files, request.tunables, &layout, cancel));
+    HEDDLE_TRY(const BuildOutcome build,
+               context.builder.build(request.files, request.tunables, &layout, cancel));
     if (!build.ok)
         return Error(Code::CompileFailed, "this variant does not compile");
     HEDDLE_TRY(CandidateProcess process, context.executors.start(build, context.oracle.arena(), cancel));

@@ -18,18 +18,18 @@ constexpr double confirmedNoiseFloor = 0.02;
 struct JudgeRequest {
     FileTree files;
     Json tunables = Json::object();
-    std::string stage = "quick";        ///< "quick" or "confirmed"
+    std::string stage = "quick"; ///< "quick" or "confirmed"
     std::optional<double> tolerance;
-    std::uint64_t seed = 1;             ///< of the bootstrap and of which calls are looked at
+    std::uint64_t seed = 1; ///< of the bootstrap and of which calls are looked at
 };
 
 /// The roof of a task: the fastest that its bytes can be moved and its arithmetic done on this machine.
 struct TaskRoof {
     double seconds = 0.0;
-    double memorySeconds = 0.0;    ///< measured: a kernel that only reads the inputs and writes the outputs
-    double computeSeconds = 0.0;   ///< floating-point operations over the measured FMA peak
+    double memorySeconds = 0.0;  ///< measured: a kernel that only reads the inputs and writes the outputs
+    double computeSeconds = 0.0; ///< floating-point operations over the measured FMA peak
     double pageFaultShare = 0.0;
-    Json toJson() const;           ///< {"ms", "bound", "memory_ms", "compute_ms", "page_fault_share"}
+    Json toJson() const; ///< {"ms", "bound", "memory_ms", "compute_ms", "page_fault_share"}
 };
 
 /// An open task as the judge needs it. References outlive the judgement.
@@ -41,7 +41,7 @@ struct JudgeContext {
     InputSets &sets;
     const BaselineSet &baselines;
     const TaskRoof &roof;
-    std::string taskSource;   ///< text of the task file, for the export
+    std::string taskSource; ///< text of the task file, for the export
 };
 
 /// Judges one candidate: build, correctness, timing, and for "confirmed" the export timed in PyTorch. Returns the
@@ -51,7 +51,8 @@ Result<Json> judge(const JudgeContext &context, const JudgeRequest &request, con
                    const ProgressSink &progress);
 
 /// Times a built candidate alone, without a check: {"median_ms", "ci_ms", "runs"}.
-Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request, const CancelToken &cancel);
+Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request,
+                           const CancelToken &cancel);
 
 /// "native", "work_folder" or "modelnew". Errors: InvalidInput when the tree is none of them.
 Result<std::string> candidateFormat(const FileTree &files);

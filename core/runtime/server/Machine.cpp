@@ -53,8 +53,7 @@ std::vector<std::string> pythonEnvironment(const fs::path &scratch)
     // Compiled code and its autotuning stay in one process: a pool of compile workers would outlive a judgement.
     return {"HEDDLE_SCRATCH=" + scratch.string(),
             "TORCHINDUCTOR_CACHE_DIR=" + (scratch / "inductor").string(),
-            "TRITON_CACHE_DIR=" + (scratch / "triton").string(),
-            "TORCHINDUCTOR_COMPILE_THREADS=1",
+            "TRITON_CACHE_DIR=" + (scratch / "triton").string(), "TORCHINDUCTOR_COMPILE_THREADS=1",
             "PYTHONDONTWRITEBYTECODE=1"};
 }
 
@@ -70,7 +69,8 @@ Result<fs::path> findPython()
         return fs::path(chosen);
     }
     const char *home = std::getenv("HEDDLE_DEV_HOME");
-    const fs::path made = (home != nullptr ? fs::path(home) : cacheFolder().parent_path() / "heddle-dev") / "python/bin/python";
+    const fs::path made =
+        (home != nullptr ? fs::path(home) : cacheFolder().parent_path() / "heddle-dev") / "python/bin/python";
     if (::access(made.c_str(), X_OK) == 0)
         return made;
     if (const auto found = onPath("python3"))

@@ -12,9 +12,9 @@ namespace heddle {
 
 /// Where the worker finds things, and what it may use.
 struct MachineOptions {
-    std::filesystem::path python;      ///< interpreter with torch; empty: found (see findPython)
-    std::filesystem::path package;     ///< folder that holds launch.py and heddle_oracle/
-    std::filesystem::path resources;   ///< folder that holds include/
+    std::filesystem::path python;    ///< interpreter with torch; empty: found (see findPython)
+    std::filesystem::path package;   ///< folder that holds launch.py and heddle_oracle/
+    std::filesystem::path resources; ///< folder that holds include/
     bool unsandboxed = false;
 };
 

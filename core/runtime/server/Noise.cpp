@@ -42,18 +42,19 @@ Result<Arena> emptyArena()
     Fd fd(::memfd_create("heddle-empty", MFD_CLOEXEC));
     if (!fd.isOpen() || ::ftruncate(fd.value(), 4096) != 0)
         return Error(Code::Io, "cannot make shared memory");
-    return Arena::map(std::move(fd), Json{{"bytes", 4096},
-                                          {"inputs", Json::array()},
-                                          {"input_slot_bytes", 256},
-                                          {"input_slots", 1},
-                                          {"input_base", 0},
-                                          {"state", Json::array()},
-                                          {"state_slot_bytes", 256},
-                                          {"state_slots", 1},
-                                          {"state_base", 256},
-                                          {"values", Json::array()},
-                                          {"outputs", {{{"dtype", "float32"}, {"shape", {65536}}, {"bytes", 262144}}}},
-                                          {"updates", Json::array()}});
+    return Arena::map(std::move(fd),
+                      Json{{"bytes", 4096},
+                           {"inputs", Json::array()},
+                           {"input_slot_bytes", 256},
+                           {"input_slots", 1},
+                           {"input_base", 0},
+                           {"state", Json::array()},
+                           {"state_slot_bytes", 256},
+                           {"state_slots", 1},
+                           {"state_base", 256},
+                           {"values", Json::array()},
+                           {"outputs", {{{"dtype", "float32"}, {"shape", {65536}}, {"bytes", 262144}}}},
+                           {"updates", Json::array()}});
 }
 
 Json row(std::string_view id, bool ok, const std::string &found, const std::string &next)
@@ -92,18 +93,27 @@ Result<Json> measureNoise(Builder &builder, Executors &executors, const CancelTo
         if (progress)
             progress({"timing one kernel in several processes", (i + 1.0) / processes, {}});
     }
-    const double between = (*std::max_element(medians.begin(), medians.end()) - *std::min_element(medians.begin(), medians.end()))
-                           / median(medians);
+    const double between = (*std::max_element(medians.begin(), medians.end())
+                            - *std::min_element(medians.begin(), medians.end()))
+        / median(medians);
     const auto percent = [](double share) { return std::to_string(share * 100.0).substr(0, 4) + " %"; };
     Json rows = Json::array();
-    rows.push_back(row("machine_quiet", quiet.isQuiet, quiet.message, "stop other programs, or measure on another machine"));
+    rows.push_back(row("machine_quiet", quiet.isQuiet, quiet.message,
+                       "stop other programs, or measure on another machine"));
     rows.push_back(row("empty_call", true, timeText(median(empty)) + " for a call that does nothing", {}));
-    rows.push_back(row("within_process", median(spreads) < 0.2, percent(median(spreads)) + " from the fast tenth to the slow tenth of calls",
+    rows.push_back(row("within_process", median(spreads) < 0.2,
+                       percent(median(spreads)) + " from the fast tenth to the slow tenth of calls",
                        "expect wide intervals here"));
-    rows.push_back(row("between_processes", between < 0.05, percent(between) + " between the medians of " + std::to_string(processes) + " processes with the same code",
+    rows.push_back(row("between_processes", between < 0.05,
+                       percent(between) + " between the medians of " + std::to_string(processes)
+                           + " processes with the same code",
                        "differences under this share can't be told from noise here"));
     return Json{{"rows", rows},
-                {"figures", {{"quiet", quiet.toJson()}, {"empty_call_us", median(empty) * 1e6}, {"within", median(spreads)}, {"between", between}}}};
+                {"figures",
+                 {{"quiet", quiet.toJson()},
+                  {"empty_call_us", median(empty) * 1e6},
+                  {"within", median(spreads)},
+                  {"between", between}}}};
 }
 
 } // namespace heddle

@@ -6,7 +6,8 @@ namespace heddle {
 Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const CancelToken &cancel)
 {
     HEDDLE_TRY(Forked forked, zygote.fork());
-    auto subject = std::make_unique<Subject>(std::move(forked.child), std::move(forked.channel), "the oracle");
+    auto subject =
+        std::make_unique<Subject>(std::move(forked.child), std::move(forked.channel), "the oracle");
     CallOptions options;
     options.timeout = std::chrono::seconds(90);
     options.cancel = cancel;
@@ -21,7 +22,8 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const Cancel
     if (!opened) {
         const Error &error = opened.error();
         if (error.code() == Code::TimedOut)
-            return Error(Code::TaskFailed, "the task did not return from one forward pass within 90 s", task.path,
+            return Error(Code::TaskFailed, "the task did not return from one forward pass within 90 s",
+                         task.path,
                          "use smaller inputs in get_inputs(), or look for a loop that does not end");
         if (error.code() == Code::Crashed) {
             const auto status = subject->child().waitFor(std::chrono::milliseconds(500));
@@ -29,8 +31,10 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const Cancel
                 return Error(Code::TaskFailed, "the task needs more memory than it may use here", task.path,
                              "use smaller inputs in get_inputs()");
             return Error(Code::TaskFailed, "the task ended its own process", task.path,
-                         "run the file in Python alone to see why").wrapped(
-                "the task could not be opened: " + (status ? status->text() : std::string("unknown end")), task.path);
+                         "run the file in Python alone to see why")
+                .wrapped("the task could not be opened: "
+                             + (status ? status->text() : std::string("unknown end")),
+                         task.path);
         }
         return error;
     }
@@ -48,8 +52,9 @@ Result<Json> Oracle::call(const std::string &method, Json params, const CallOpti
 
 Result<void> Oracle::makeArena(int inputSlots, int stateSlots, const CallOptions &options)
 {
-    HEDDLE_TRY(Reply reply, m_subject->channel().call(
-                                "arena", {{"input_slots", inputSlots}, {"state_slots", stateSlots}}, {}, options));
+    HEDDLE_TRY(Reply reply,
+               m_subject->channel().call("arena", {{"input_slots", inputSlots}, {"state_slots", stateSlots}},
+                                         {}, options));
     if (reply.fds.size() != 1)
         return Error(Code::Protocol, "the oracle sent no memory for its inputs");
     HEDDLE_TRY(Arena arena, Arena::map(std::move(reply.fds.front()), memberOr(reply.result, "layout")));
@@ -57,9 +62,6 @@ Result<void> Oracle::makeArena(int inputSlots, int stateSlots, const CallOptions
     return {};
 }
 
-bool Oracle::isUsable() const
-{
-    return m_subject->child().isAlive() && !m_subject->channel().isBroken();
-}
+bool Oracle::isUsable() const { return m_subject->child().isAlive() && !m_subject->channel().isBroken(); }
 
 } // namespace heddle

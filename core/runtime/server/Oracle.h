@@ -12,12 +12,12 @@ namespace heddle {
 
 /// What a task is opened with.
 struct TaskSource {
-    std::string path;                 ///< as the person named it; for messages only
+    std::string path; ///< as the person named it; for messages only
     std::string source;
-    Json siblings = Json::object();   ///< {name: text} of files beside it that it may import
+    Json siblings = Json::object(); ///< {name: text} of files beside it that it may import
     std::string mode = "as-constructed";
     std::uint64_t seed = 0;
-    int threads = 0;                  ///< 0: PyTorch's default
+    int threads = 0; ///< 0: PyTorch's default
 };
 
 /// The worker's handle on one task's oracle: the trusted Python process with the reference. Owns the child; one
@@ -27,7 +27,7 @@ public:
     /// Forks the child and opens the task. Errors: TaskFailed with file and line; those of Zygote::fork().
     static Result<Oracle> open(Zygote &zygote, const TaskSource &task, const CancelToken &cancel);
 
-    const Json &info() const { return m_info; }   ///< the result of `open`
+    const Json &info() const { return m_info; } ///< the result of `open`
     Subject &subject() { return *m_subject; }
     /// One method of docs/architecture/oracle-protocol.md.
     Result<Json> call(const std::string &method, Json params, const CallOptions &options,
@@ -38,7 +38,10 @@ public:
     bool isUsable() const;
 
 private:
-    Oracle(std::unique_ptr<Subject> subject, Json info) : m_subject(std::move(subject)), m_info(std::move(info)) {}
+    Oracle(std::unique_ptr<Subject> subject, Json info)
+        : m_subject(std::move(subject)), m_info(std::move(info))
+    {
+    }
     std::unique_ptr<Subject> m_subject;
     Json m_info;
     std::optional<Arena> m_arena;

@@ -30,12 +30,14 @@ Result<ReturnBuffer> readOutputs(const Subject &subject, const std::vector<std::
 {
     const std::vector<HeddleSpan> spans = subject.outputs();
     if (spans.size() != sizes.size())
-        return Error(Code::TaskFailed, "the candidate returned " + std::to_string(spans.size()) + " tensors, "
-                                           + std::to_string(sizes.size()) + " were expected");
+        return Error(Code::TaskFailed,
+                     "the candidate returned " + std::to_string(spans.size()) + " tensors, "
+                         + std::to_string(sizes.size()) + " were expected");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (spans[i].bytes != sizes[i])
-            return Error(Code::TaskFailed, "output " + std::to_string(i) + " has " + std::to_string(spans[i].bytes)
-                                               + " bytes, " + std::to_string(sizes[i]) + " were expected");
+            return Error(Code::TaskFailed,
+                         "output " + std::to_string(i) + " has " + std::to_string(spans[i].bytes) + " bytes, "
+                             + std::to_string(sizes[i]) + " were expected");
     }
     HEDDLE_TRY(ReturnBuffer buffer, ReturnBuffer::create(sizes));
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -45,15 +47,16 @@ Result<ReturnBuffer> readOutputs(const Subject &subject, const std::vector<std::
     return buffer;
 }
 
-Result<std::vector<std::string>> changedInputs(const Subject &subject, const Arena &arena, int slot, int stateSlot,
-                                               const std::vector<std::string> &updates)
+Result<std::vector<std::string>> changedInputs(const Subject &subject, const Arena &arena, int slot,
+                                               int stateSlot, const std::vector<std::string> &updates)
 {
     const std::vector<HeddleSpan> spans = subject.inputs();
     const std::size_t inputCount = arena.inputs().size();
     // A Python candidate without all of the task's parameters publishes its inputs alone; `state_binding` tells.
     if (spans.size() < inputCount || spans.size() > inputCount + arena.state().size())
-        return Error(Code::Protocol, "the subject published " + std::to_string(spans.size()) + " inputs, "
-                                         + std::to_string(inputCount + arena.state().size()) + " were expected");
+        return Error(Code::Protocol,
+                     "the subject published " + std::to_string(spans.size()) + " inputs, "
+                         + std::to_string(inputCount + arena.state().size()) + " were expected");
     const bool hasAllState = spans.size() == inputCount + arena.state().size();
     std::vector<std::string> changed;
     for (std::size_t i = 0; i < (hasAllState ? spans.size() : inputCount); ++i) {
@@ -87,8 +90,8 @@ Result<std::optional<std::string>> damagedGuard(const Subject &subject)
             HEDDLE_TRY(const bool before, isWhole(spans[i].address - HEDDLE_GUARD_BYTES));
             HEDDLE_TRY(const bool after, isWhole(spans[i].address + spans[i].bytes));
             if (!before || !after)
-                return std::optional<std::string>("it wrote " + std::string(before ? "behind" : "before") + ' ' + what
-                                                  + ' ' + std::to_string(i));
+                return std::optional<std::string>("it wrote " + std::string(before ? "behind" : "before")
+                                                  + ' ' + what + ' ' + std::to_string(i));
         }
         return std::optional<std::string>();
     };

@@ -17,8 +17,8 @@ Result<ReturnBuffer> readOutputs(const Subject &subject, const std::vector<std::
 
 /// Which of the subject's private input copies differ from the arena; names, empty when all are as they were.
 /// State tensors that the task itself updates are left out. The subject must be frozen.
-Result<std::vector<std::string>> changedInputs(const Subject &subject, const Arena &arena, int slot, int stateSlot,
-                                               const std::vector<std::string> &updates);
+Result<std::vector<std::string>> changedInputs(const Subject &subject, const Arena &arena, int slot,
+                                               int stateSlot, const std::vector<std::string> &updates);
 
 /// The guard zones round every published buffer: a sentence for the first damaged one, or nothing.
 Result<std::optional<std::string>> damagedGuard(const Subject &subject);

@@ -12,7 +12,7 @@ namespace heddle {
 
 Result<std::reference_wrapper<const RoofReport>> machineRoofOnce(int threads, const CancelToken &cancel)
 {
-    static std::mutex mutex;   // guards report
+    static std::mutex mutex; // guards report
     static std::optional<RoofReport> report;
     const std::lock_guard lock(mutex);
     if (!report) {
@@ -35,7 +35,7 @@ Result<FileTree> memoryProbe(const Json &layout)
             return Error(Code::Protocol, "a tensor has an unknown dtype", buffer);
         const std::string name = "p" + std::to_string(count++);
         parameters += std::string(parameters.empty() ? "" : ", ") + (isOutput ? "" : "const ")
-                      + std::string(dtypeCppName(*dtype, PlanTarget::Cpu)) + " *" + name;
+            + std::string(dtypeCppName(*dtype, PlanTarget::Cpu)) + " *" + name;
         const std::string bytes = std::to_string(integerOr(tensor, "bytes", 0));
         if (isOutput)
             writes += "            put(" + name + ", " + bytes + ", part);\n";
@@ -92,13 +92,15 @@ inline void put(void *data, int64_t bytes, int64_t part)
 
 } // namespace
 
-extern "C" void touch()" + parameters + R"()
+extern "C" void touch()"
+        + parameters + R"()
 {
     uint64_t total = 0;
 #pragma omp parallel for schedule(static) reduction(+ : total)
     for (int64_t part = 0; part < parts; ++part) {
         uint64_t sum = 0;
-)" + reads + writes + R"(        total += sum;
+)" + reads
+        + writes + R"(        total += sum;
     }
     __builtin_ia32_sfence();
     asm volatile("" : : "r"(total));

@@ -24,11 +24,11 @@ class Measurement {
 public:
     Measurement(std::vector<Contestant> contestants, Oracle &oracle, const RoundsOptions &options,
                 const CancelToken &cancel)
-        : m_contestants(std::move(contestants))
-        , m_oracle(oracle)
-        , m_options(options)
-        , m_cancel(cancel)
-        , m_random(options.seed)
+        : m_contestants(std::move(contestants)),
+          m_oracle(oracle),
+          m_options(options),
+          m_cancel(cancel),
+          m_random(options.seed)
     {
     }
 
@@ -83,10 +83,13 @@ private:
         fill.cancel = m_cancel;
         for (int i = 0; i < m_options.callsPerBlock; ++i) {
             const int slot = m_options.slots[static_cast<std::size_t>(i)];
-            HEDDLE_TRY(Json filled, m_oracle.call("fill", {{"slot", slot}, {"family", "task"}, {"state_slot", nullptr}}, fill));
+            HEDDLE_TRY(
+                Json filled,
+                m_oracle.call("fill", {{"slot", slot}, {"family", "task"}, {"state_slot", nullptr}}, fill));
             if (boolOr(filled, "dropped", false))
-                return Error(Code::TaskFailed, "get_inputs() gave other shapes this time: " + stringOr(filled, "reason"),
-                             {}, "make get_inputs() return tensors of fixed shapes");
+                return Error(Code::TaskFailed,
+                             "get_inputs() gave other shapes this time: " + stringOr(filled, "reason"), {},
+                             "make get_inputs() return tensors of fixed shapes");
         }
         std::vector<Contestant *> order;
         for (Contestant &contestant : m_contestants)
@@ -117,7 +120,8 @@ private:
             HEDDLE_CHECK_OK(subject.startServe({{"name", contestant.serveName}}));
         // One call of the block is looked at; which one, the candidate cannot know.
         const bool isSampled = contestant.name == m_options.sampled && !m_sample;
-        const int look = isSampled ? static_cast<int>(m_random() % static_cast<unsigned>(m_options.callsPerBlock)) : -1;
+        const int look =
+            isSampled ? static_cast<int>(m_random() % static_cast<unsigned>(m_options.callsPerBlock)) : -1;
         for (int i = 0; i < m_options.callsPerBlock; ++i) {
             const auto slot = static_cast<std::uint32_t>(m_options.slots[static_cast<std::size_t>(i)]);
             HEDDLE_CHECK_OK(subject.prepare(slot, m_options.stateSlot, 0, m_options.callTimeout));
@@ -151,11 +155,12 @@ private:
         HEDDLE_CHECK_OK(freezeAllBut(&m_oracle.subject()));
         CallOptions options;
         options.cancel = m_cancel;
-        HEDDLE_TRY(Json said, m_oracle.call("sample",
-                                            {{"slot", m_sampleSlot},
-                                             {"state_slot", m_options.stateSlot},
-                                             {"outputs", outputs.spans()}},
-                                            options, {outputs.descriptor()}));
+        HEDDLE_TRY(
+            Json said,
+            m_oracle.call(
+                "sample",
+                {{"slot", m_sampleSlot}, {"state_slot", m_options.stateSlot}, {"outputs", outputs.spans()}},
+                options, {outputs.descriptor()}));
         ++m_result.sampledCalls;
         if (!boolOr(said, "ok", false)) {
             ++m_result.wrongCalls;
@@ -191,8 +196,9 @@ int RoundsResult::calls(const std::string &name) const
     return count;
 }
 
-Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle, const RoundsOptions &options,
-                                  const CancelToken &cancel, const ProgressSink &progress)
+Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle,
+                                  const RoundsOptions &options, const CancelToken &cancel,
+                                  const ProgressSink &progress)
 {
     if (options.slots.size() < static_cast<std::size_t>(options.callsPerBlock))
         return Error(Code::Internal, "too few input slots for a block of calls");

@@ -12,31 +12,31 @@ namespace heddle {
 
 /// Something to time: a serving candidate, or a baseline that the oracle serves under `serveName`.
 struct Contestant {
-    std::string name;        ///< "candidate", "eager", "compile", ...
+    std::string name; ///< "candidate", "eager", "compile", ...
     Subject *subject = nullptr;
-    std::string serveName;   ///< the oracle's baseline; empty for a subject that serves already
+    std::string serveName; ///< the oracle's baseline; empty for a subject that serves already
 };
 
 struct RoundsOptions {
-    double budgetSeconds = 3.0;   ///< stop after the round in which this has passed
+    double budgetSeconds = 3.0; ///< stop after the round in which this has passed
     int minRounds = 6;
     int maxRounds = 40;
-    int callsPerBlock = 4;        ///< the first of each block is dropped
+    int callsPerBlock = 4; ///< the first of each block is dropped
     std::uint32_t stateSlot = 0;
-    std::vector<int> slots;       ///< input slots that the oracle may refill, at least callsPerBlock
-    std::string sampled;          ///< the contestant whose outputs are checked; empty: none
-    std::vector<std::uint64_t> outputBytes;   ///< of the sampled contestant
+    std::vector<int> slots; ///< input slots that the oracle may refill, at least callsPerBlock
+    std::string sampled;    ///< the contestant whose outputs are checked; empty: none
+    std::vector<std::uint64_t> outputBytes; ///< of the sampled contestant
     std::chrono::milliseconds callTimeout{20'000};
-    std::uint64_t seed = 1;       ///< which calls are sampled; never given to a candidate
+    std::uint64_t seed = 1; ///< which calls are sampled; never given to a candidate
 };
 
 /// The raw result of one interleaved measurement. Seconds.
 struct RoundsResult {
-    std::map<std::string, std::vector<RoundSamples>> samples;   ///< one entry a round for each contestant
+    std::map<std::string, std::vector<RoundSamples>> samples; ///< one entry a round for each contestant
     double emptyCallSeconds = 0.0;
     int sampledCalls = 0;
     int wrongCalls = 0;
-    Json worstSample;             ///< what the oracle said of the worst sampled call
+    Json worstSample; ///< what the oracle said of the worst sampled call
     double seconds = 0.0;
     int rounds() const;
     int calls(const std::string &name) const;
@@ -47,7 +47,8 @@ struct RoundsResult {
 /// round see the same contents (each contestant once). Outputs of random calls of `sampled` are read from the frozen
 /// process and compared by the oracle after the block. The clock is this process's.
 /// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. All subjects are thawed on return.
-Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle, const RoundsOptions &options,
-                                  const CancelToken &cancel, const ProgressSink &progress);
+Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle,
+                                  const RoundsOptions &options, const CancelToken &cancel,
+                                  const ProgressSink &progress);
 
 } // namespace heddle

@@ -21,10 +21,7 @@ CallOptions callOptions(const CancelToken &cancel, std::chrono::seconds timeout)
 } // namespace
 
 TaskHost::TaskHost(Machine &machine, Builder &builder, Executors &executors, TaskSource task)
-    : m_machine(machine)
-    , m_builder(builder)
-    , m_executors(executors)
-    , m_task(std::move(task))
+    : m_machine(machine), m_builder(builder), m_executors(executors), m_task(std::move(task))
 {
 }
 
@@ -67,16 +64,21 @@ Result<Json> TaskHost::open(const CancelToken &cancel)
 Result<Json> TaskHost::lint(const CancelToken &cancel)
 {
     HEDDLE_CHECK_OK(open(cancel));
-    return guarded([&] { return m_oracle->call("lint", Json::object(), callOptions(cancel, std::chrono::seconds(120))); });
+    return guarded([&] {
+        return m_oracle->call("lint", Json::object(), callOptions(cancel, std::chrono::seconds(120)));
+    });
 }
 
 Result<Json> TaskHost::graph(const CancelToken &cancel)
 {
     HEDDLE_CHECK_OK(open(cancel));
-    return guarded([&] { return m_oracle->call("graph", Json::object(), callOptions(cancel, std::chrono::seconds(60))); });
+    return guarded([&] {
+        return m_oracle->call("graph", Json::object(), callOptions(cancel, std::chrono::seconds(60)));
+    });
 }
 
-Result<void> TaskHost::ensureBaselines(BaselineDepth depth, const CancelToken &cancel, const ProgressSink &progress)
+Result<void> TaskHost::ensureBaselines(BaselineDepth depth, const CancelToken &cancel,
+                                       const ProgressSink &progress)
 {
     HEDDLE_CHECK_OK(open(cancel));
     if (m_baselines && m_depth >= depth && m_roof)
@@ -85,7 +87,9 @@ Result<void> TaskHost::ensureBaselines(BaselineDepth depth, const CancelToken &c
         HEDDLE_TRY(m_baselines, measureBaselines(*m_oracle, *m_sets, depth, 1, cancel, progress));
         m_depth = depth;
         if (!m_profile.is_object()) {
-            HEDDLE_TRY(m_profile, m_oracle->call("profile", Json::object(), callOptions(cancel, std::chrono::seconds(120))));
+            HEDDLE_TRY(
+                m_profile,
+                m_oracle->call("profile", Json::object(), callOptions(cancel, std::chrono::seconds(120))));
         }
         if (progress)
             progress({"measuring the roof", -1.0, {}});
@@ -105,7 +109,8 @@ Result<TaskRoof> TaskHost::measureTaskRoof(const CancelToken &cancel)
     return roof;
 }
 
-Result<Json> TaskHost::baseline(BaselineDepth depth, bool again, const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> TaskHost::baseline(BaselineDepth depth, bool again, const CancelToken &cancel,
+                                const ProgressSink &progress)
 {
     if (again)
         m_baselines.reset();
@@ -130,20 +135,17 @@ Result<BuildOutcome> TaskHost::compile(const FileTree &files, const Json &tunabl
     return m_builder.build(files, tunables, &layout, cancel);
 }
 
-Result<Json> TaskHost::judge(const JudgeRequest &request, const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> TaskHost::judge(const JudgeRequest &request, const CancelToken &cancel,
+                             const ProgressSink &progress)
 {
     HEDDLE_CHECK_OK(ensureBaselines(BaselineDepth::Strongest, cancel, progress));
-    return guarded([&] {
-        return heddle::judge(context(), request, cancel, progress);
-    });
+    return guarded([&] { return heddle::judge(context(), request, cancel, progress); });
 }
 
 Result<Json> TaskHost::benchmark(const JudgeRequest &request, const CancelToken &cancel)
 {
     HEDDLE_CHECK_OK(ensureBaselines(BaselineDepth::Eager, cancel, {}));
-    return guarded([&] {
-        return benchmarkOnly(context(), request, cancel);
-    });
+    return guarded([&] { return benchmarkOnly(context(), request, cancel); });
 }
 
 Result<Json> TaskHost::compare(const CompareSide &subject, const CompareSide &other, int judgements,
@@ -162,7 +164,8 @@ bool TaskHost::prepareAhead()
 {
     if (!m_oracle || !m_sets || !m_oracle->isUsable())
         return false;
-    const auto prepared = guarded([&] { return m_sets->prepareOne(*m_oracle, callOptions({}, std::chrono::seconds(60))); });
+    const auto prepared =
+        guarded([&] { return m_sets->prepareOne(*m_oracle, callOptions({}, std::chrono::seconds(60))); });
     return prepared && *prepared;
 }
 

@@ -22,21 +22,23 @@ public:
     Result<Json> lint(const CancelToken &cancel);
     Result<Json> graph(const CancelToken &cancel);
     /// {"baselines", "operators", "roof", "environment", "skipped"}; measured once, then from memory unless `again`.
-    Result<Json> baseline(BaselineDepth depth, bool again, const CancelToken &cancel, const ProgressSink &progress);
+    Result<Json> baseline(BaselineDepth depth, bool again, const CancelToken &cancel,
+                          const ProgressSink &progress);
     /// Compiles against this task's layout.
     Result<BuildOutcome> compile(const FileTree &files, const Json &tunables, const CancelToken &cancel);
     Result<Json> judge(const JudgeRequest &request, const CancelToken &cancel, const ProgressSink &progress);
     Result<Json> benchmark(const JudgeRequest &request, const CancelToken &cancel);
     /// compareSides() on this task.
-    Result<Json> compare(const CompareSide &subject, const CompareSide &other, int judgements, const CancelToken &cancel,
-                         const ProgressSink &progress);
+    Result<Json> compare(const CompareSide &subject, const CompareSide &other, int judgements,
+                         const CancelToken &cancel, const ProgressSink &progress);
     /// One small step of idle work; false when there is none.
     bool prepareAhead();
     /// Kills the oracle, as a request that failed or was cancelled demands.
     void drop();
 
 private:
-    Result<void> ensureBaselines(BaselineDepth depth, const CancelToken &cancel, const ProgressSink &progress);
+    Result<void> ensureBaselines(BaselineDepth depth, const CancelToken &cancel,
+                                 const ProgressSink &progress);
     JudgeContext context();
     Result<TaskRoof> measureTaskRoof(const CancelToken &cancel);
     template<typename Work>

@@ -66,7 +66,8 @@ Result<FileTree> filesFrom(const Json &params)
         return Error(Code::InvalidInput, "no files were given", "files");
     for (const auto &[name, text] : given.items()) {
         if (!isSafeRelativePath(name) || !text.is_string())
-            return Error(Code::InvalidInput, "this file name would leave its folder, or it has no text", name);
+            return Error(Code::InvalidInput, "this file name would leave its folder, or it has no text",
+                         name);
         files[name] = text.get<std::string>();
     }
     return files;
@@ -79,10 +80,10 @@ Result<std::unique_ptr<Worker>> Worker::create(const MachineOptions &options)
 }
 
 Worker::Worker(std::unique_ptr<Machine> machine)
-    : m_machine(std::move(machine))
-    , m_builder(*m_machine)
-    , m_executors(*m_machine)
-    , m_idle([this](const std::stop_token &stop) { idle(stop); })
+    : m_machine(std::move(machine)),
+      m_builder(*m_machine),
+      m_executors(*m_machine),
+      m_idle([this](const std::stop_token &stop) { idle(stop); })
 {
 }
 
@@ -156,7 +157,8 @@ Result<TaskHost *> Worker::host(const Json &params)
     const std::string handle = stringOr(params, "handle");
     const auto found = m_hosts.find(handle);
     if (found == m_hosts.end())
-        return Error(Code::NotFound, "this task is not open in the worker", handle, "open it again with task.open");
+        return Error(Code::NotFound, "this task is not open in the worker", handle,
+                     "open it again with task.open");
     std::erase(m_order, handle);
     m_order.push_back(handle);
     return found->second.get();
@@ -167,7 +169,9 @@ Result<Json> Worker::hello(const Json &, const CancelToken &, const ProgressSink
     return Json{{"version", HEDDLE_VERSION},
                 {"target", "cpu"},
                 {"pid", ::getpid()},
-                {"sandbox", {{"rung", rungName(m_machine->spawner().rung().rung)}, {"reasons", m_machine->spawner().rung().reasons}}}};
+                {"sandbox",
+                 {{"rung", rungName(m_machine->spawner().rung().rung)},
+                  {"reasons", m_machine->spawner().rung().reasons}}}};
 }
 
 Result<Json> Worker::doctor(const Json &, const CancelToken &cancel, const ProgressSink &)
@@ -184,8 +188,8 @@ Result<Json> Worker::openTask(const Json &params, const CancelToken &cancel, con
     task.seed = static_cast<std::uint64_t>(integerOr(params, "seed", 0));
     if (memberOr(params, "siblings").is_object())
         task.siblings = params["siblings"];
-    const std::string handle =
-        sha256Hex(task.path + '\0' + task.source + '\0' + task.mode + '\0' + std::to_string(task.seed) + compactText(task.siblings));
+    const std::string handle = sha256Hex(task.path + '\0' + task.source + '\0' + task.mode + '\0'
+                                         + std::to_string(task.seed) + compactText(task.siblings));
     if (m_hosts.count(handle) == 0) {
         while (m_order.size() >= maximumTasks) {
             m_hosts.erase(m_order.front());
@@ -216,49 +220,52 @@ Result<Json> Worker::closeTask(const Json &params, const CancelToken &, const Pr
 
 Result<Json> Worker::lint(const Json &params, const CancelToken &cancel, const ProgressSink &)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     return task->lint(cancel);
 }
 
 Result<Json> Worker::graph(const Json &params, const CancelToken &cancel, const ProgressSink &)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     return task->graph(cancel);
 }
 
 Result<Json> Worker::baseline(const Json &params, const CancelToken &cancel, const ProgressSink &progress)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     const bool isFull = boolOr(params, "strongest", true);
-    return task->baseline(isFull ? BaselineDepth::Strongest : BaselineDepth::Compile, boolOr(params, "again", false),
-                          cancel, progress);
+    return task->baseline(isFull ? BaselineDepth::Strongest : BaselineDepth::Compile,
+                          boolOr(params, "again", false), cancel, progress);
 }
 
 Result<Json> Worker::compile(const Json &params, const CancelToken &cancel, const ProgressSink &)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     HEDDLE_TRY(const FileTree files, filesFrom(params));
     HEDDLE_TRY(const BuildOutcome build, task->compile(files, memberOr(params, "tunables"), cancel));
-    return Json{{"ok", build.ok}, {"diagnostics", build.diagnostics}, {"seconds", build.seconds}, {"cached", build.wasCached}};
+    return Json{{"ok", build.ok},
+                {"diagnostics", build.diagnostics},
+                {"seconds", build.seconds},
+                {"cached", build.wasCached}};
 }
 
 Result<Json> Worker::judge(const Json &params, const CancelToken &cancel, const ProgressSink &progress)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     HEDDLE_TRY(const JudgeRequest request, judgeRequest(params));
     return task->judge(request, cancel, progress);
 }
 
 Result<Json> Worker::benchmark(const Json &params, const CancelToken &cancel, const ProgressSink &)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     HEDDLE_TRY(const JudgeRequest request, judgeRequest(params));
     return task->benchmark(request, cancel);
 }
 
 Result<Json> Worker::compare(const Json &params, const CancelToken &cancel, const ProgressSink &progress)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     HEDDLE_TRY(const CompareSide subject, compareSide(memberOr(params, "subject")));
     HEDDLE_TRY(const CompareSide other, compareSide(memberOr(params, "other")));
     const auto judgements = std::clamp<std::int64_t>(integerOr(params, "judgements", 1), 1, 1000);
@@ -267,10 +274,11 @@ Result<Json> Worker::compare(const Json &params, const CancelToken &cancel, cons
 
 Result<Json> Worker::exportCandidate(const Json &params, const CancelToken &cancel, const ProgressSink &)
 {
-    HEDDLE_TRY(TaskHost *task, host(params));
+    HEDDLE_TRY(TaskHost * task, host(params));
     HEDDLE_TRY(const Json info, task->open(cancel));
     HEDDLE_TRY(const FileTree files, filesFrom(params));
-    return exportAs(*m_machine, m_builder, info, files, stringOr(params, "as", "modelnew"), stringOr(params, "source"), cancel);
+    return exportAs(*m_machine, m_builder, info, files, stringOr(params, "as", "modelnew"),
+                    stringOr(params, "source"), cancel);
 }
 
 Result<Json> Worker::noise(const Json &, const CancelToken &cancel, const ProgressSink &progress)

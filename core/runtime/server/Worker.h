@@ -48,10 +48,10 @@ private:
     std::unique_ptr<Machine> m_machine;
     Builder m_builder;
     Executors m_executors;
-    std::mutex m_mutex;   ///< guards m_hosts and m_order; held by every request that uses the device
+    std::mutex m_mutex; ///< guards m_hosts and m_order; held by every request that uses the device
     std::map<std::string, std::unique_ptr<TaskHost>> m_hosts;
-    std::vector<std::string> m_order;   ///< handles, least recently used first
-    std::atomic<int> m_waiting = 0;     ///< requests that want the device: idle work gives way
+    std::vector<std::string> m_order; ///< handles, least recently used first
+    std::atomic<int> m_waiting = 0;   ///< requests that want the device: idle work gives way
     std::jthread m_idle;
 };
 

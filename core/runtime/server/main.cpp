@@ -71,7 +71,8 @@ int main(int argc, char **argv)
     if (!worker)
         return report(worker.error());
     std::unique_ptr<LineServer> server;
-    server = std::make_unique<LineServer>([&](const std::string &method, const Json &params, const CancelToken &cancel,
+    server = std::make_unique<LineServer>([&](const std::string &method, const Json &params,
+                                              const CancelToken &cancel,
                                               const ProgressSink &progress) -> Result<Json> {
         if (method == "shutdown") {
             server->requestStop();

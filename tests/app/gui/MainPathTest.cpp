@@ -169,7 +169,8 @@ void MainPathTest::grab(const QString &name)
     const QString folder = qEnvironmentVariable("HEDDLE_GRAB_FOLDER");
     if (folder.isEmpty())
         return;
-    for (const auto &[appearance, word] : {std::pair{Appearance::Light, u"light"_s}, {Appearance::Dark, u"dark"_s}}) {
+    for (const auto &[appearance, word] :
+         {std::pair{Appearance::Light, u"light"_s}, {Appearance::Dark, u"dark"_s}}) {
         m_window->setAppearance(appearance);
         for (const double scale : {1.0, 2.0}) {
             QImage image(m_window->size() * scale, QImage::Format_RGB32);
@@ -335,7 +336,8 @@ void MainPathTest::aBuildErrorStandsAtItsLine()
     QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
     press(u"Judge"_s);
     QTRY_COMPARE(m_window->docks()->problems()->errorCount(), 1);
-    QTRY_COMPARE(m_window->documents()->currentEditor()->editor()->annotationAt(8), u"expected ';' before 'out'"_s);
+    QTRY_COMPARE(m_window->documents()->currentEditor()->editor()->annotationAt(8),
+                 u"expected ';' before 'out'"_s);
     grab(u"10-problem"_s);
 }
 

@@ -99,8 +99,18 @@ void PiecesTest::aConfirmedVerdictIsNotHiddenByALaterQuickOne()
 {
     EventMirror mirror;
     StoreNews news;
-    news.events = {{1, "s", "", "system", "judged", {{"candidate", "c"}, {"report", FakeWorkbench::report("confirmed", "clean", "c")}}},
-                   {2, "s", "", "system", "judged", {{"candidate", "c"}, {"report", FakeWorkbench::report("quick", "clean", "c")}}}};
+    news.events = {{1,
+                    "s",
+                    "",
+                    "system",
+                    "judged",
+                    {{"candidate", "c"}, {"report", FakeWorkbench::report("confirmed", "clean", "c")}}},
+                   {2,
+                    "s",
+                    "",
+                    "system",
+                    "judged",
+                    {{"candidate", "c"}, {"report", FakeWorkbench::report("quick", "clean", "c")}}}};
     mirror.apply(std::move(news));
     QCOMPARE(mirror.verdictEvent("c"), std::int64_t(1));
     QCOMPARE(stringOr(mirror.reports().value(u"c"_s), "stage"), std::string("confirmed"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/Digest.h"
 #include "core/base/File.h"
+#include "core/base/Digest.h"
 
 #include <gtest/gtest.h>
 

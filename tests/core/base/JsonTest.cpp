@@ -27,10 +27,7 @@ TEST(Json, anErrorSurvivesTheWayThereAndBack)
     EXPECT_EQ(errorFromJson(toJson(outer)).text(), outer.text());
 }
 
-TEST(Json, invalidUtf8IsReplacedInsteadOfThrown)
-{
-    EXPECT_EQ(compactText(Json("\xff")), "\"\xEF\xBF\xBD\"");
-}
+TEST(Json, invalidUtf8IsReplacedInsteadOfThrown) { EXPECT_EQ(compactText(Json("\xff")), "\"\xEF\xBF\xBD\""); }
 
 TEST(Json, aNumberThatNoDoubleHoldsIsAnError)
 {

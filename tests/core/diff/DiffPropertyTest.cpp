@@ -29,8 +29,8 @@ int commonLength(const std::vector<int> &a, const std::vector<int> &b)
     std::vector<std::vector<int>> table(a.size() + 1, std::vector<int>(b.size() + 1, 0));
     for (std::size_t i = 1; i <= a.size(); ++i)
         for (std::size_t j = 1; j <= b.size(); ++j)
-            table[i][j] = a[i - 1] == b[j - 1] ? table[i - 1][j - 1] + 1
-                                               : std::max(table[i - 1][j], table[i][j - 1]);
+            table[i][j] =
+                a[i - 1] == b[j - 1] ? table[i - 1][j - 1] + 1 : std::max(table[i - 1][j], table[i][j - 1]);
     return table[a.size()][b.size()];
 }
 
@@ -59,8 +59,8 @@ TEST(DiffProperty, ApplyingAllHunksGivesTheNewTextAndNoneTheOld)
         RandomText random(seed);
         const int variety = 1 + random.pick(40);
         const std::string a = random.text(random.pick(60), variety);
-        const std::string b = seed % 5 == 0 ? random.text(random.pick(60), variety)
-                                            : random.edited(a, random.pick(8), variety);
+        const std::string b =
+            seed % 5 == 0 ? random.text(random.pick(60), variety) : random.edited(a, random.pick(8), variety);
         const auto hunks = diffText(a, b);
         ASSERT_EQ(hunks.empty(), a == b) << "seed " << seed;
         ASSERT_EQ(*applyHunks(a, b, allOf(hunks)), b) << "seed " << seed;
@@ -131,7 +131,8 @@ TEST(DiffProperty, WithFewUniqueItemsTheScriptsAreHardlyLongerThanTheShortest)
 TEST(DiffProperty, TwentyThousandLinesTakeMillisecondsWhateverIsInThem)
 {
     constexpr int Lines = 20000;
-    const std::vector<std::pair<const char *, std::function<std::pair<std::string, std::string>(RandomText &)>>>
+    const std::vector<
+        std::pair<const char *, std::function<std::pair<std::string, std::string>(RandomText &)>>>
         cases = {
             {"few edits",
              [](RandomText &random) {

@@ -23,7 +23,8 @@ std::string marked(std::string_view line, const std::vector<Range> &ranges)
     return out;
 }
 
-void expectMarks(std::string_view before, std::string_view after, const char *wantBefore, const char *wantAfter)
+void expectMarks(std::string_view before, std::string_view after, const char *wantBefore,
+                 const char *wantAfter)
 {
     const IntralineDiff diff = diffWithinLine(before, after);
     EXPECT_EQ(marked(before, diff.before), wantBefore);

@@ -58,7 +58,8 @@ TEST(Merge, MyByteOrderMarkIsKept)
     const std::string mark = "\xEF\xBB\xBF";
     EXPECT_EQ(mergeText("a\nb\nc\n", mark + "a\nb\nc\n", "a\nb\nC\n").text, mark + "a\nb\nC\n");
     EXPECT_EQ(mergeText(mark + "a\nb\nc\n", "a\nb\nc\n", mark + "a\nb\nC\n").text, "a\nb\nC\n");
-    EXPECT_EQ(mergeText(mark + "a\nb\nc\n", mark + "a\nb\nc\nd\n", mark + "A\nb\nc\n").text, mark + "A\nb\nc\nd\n");
+    EXPECT_EQ(mergeText(mark + "a\nb\nc\n", mark + "a\nb\nc\nd\n", mark + "A\nb\nc\n").text,
+              mark + "A\nb\nc\nd\n");
 }
 
 TEST(Merge, MixedLineEndsAreLeftAsTheyAre)
@@ -79,7 +80,8 @@ TEST(TreeMerge, FilesAreMergedOneByOne)
     const FileTree theirs{{"a", "1\n2\nthree\n"}, {"kept", "k"}, {"theirs", "t"}};
     const TreeMerge merged = mergeTrees(base, mine, theirs);
     ASSERT_TRUE(merged.isClean());
-    EXPECT_EQ(merged.tree, (FileTree{{"a", "one\n2\nthree\n"}, {"kept", "k"}, {"mine", "m"}, {"theirs", "t"}}));
+    EXPECT_EQ(merged.tree,
+              (FileTree{{"a", "one\n2\nthree\n"}, {"kept", "k"}, {"mine", "m"}, {"theirs", "t"}}));
 }
 
 TEST(TreeMerge, RemovingWhatTheOtherChangedIsAConflict)

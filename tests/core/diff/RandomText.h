@@ -30,7 +30,7 @@ public:
         for (int i = 0; i < lines; ++i)
             out += line(variety);
         if (!out.empty() && pick(3) == 0)
-            out.pop_back();   // a missing final newline, or a lone carriage return at the end
+            out.pop_back(); // a missing final newline, or a lone carriage return at the end
         return out;
     }
 
@@ -49,14 +49,9 @@ public:
             const auto place = static_cast<std::ptrdiff_t>(pick(static_cast<int>(lines.size()) + 1));
             const bool isEnd = place == static_cast<std::ptrdiff_t>(lines.size());
             switch (isEnd ? 0 : pick(3)) {
-            case 0:
-                lines.insert(lines.begin() + place, line(variety));
-                break;
-            case 1:
-                lines.erase(lines.begin() + place);
-                break;
-            default:
-                lines[static_cast<std::size_t>(place)] = line(variety);
+            case 0: lines.insert(lines.begin() + place, line(variety)); break;
+            case 1: lines.erase(lines.begin() + place); break;
+            default: lines[static_cast<std::size_t>(place)] = line(variety);
             }
         }
         std::string out;

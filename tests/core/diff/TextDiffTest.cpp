@@ -54,7 +54,9 @@ extern "C" void shift(const float *x, float *y, long n)
 const char *const Golden = R"(@@ -1,7 +1,9 @@
  #include <math.h>
 +#include <omp.h>
-)" " \n" R"( extern "C" void scale(const float *x, float *y, long n)
+)"
+                           " \n"
+                           R"( extern "C" void scale(const float *x, float *y, long n)
  {
 +#pragma omp parallel for
      for (long i = 0; i < n; ++i)
@@ -69,10 +71,7 @@ const char *const Golden = R"(@@ -1,7 +1,9 @@
  }
 )";
 
-TEST(TextDiff, HunksReadAsAPersonWouldCutThem)
-{
-    EXPECT_EQ(unifiedText(diffText(Before, After)), Golden);
-}
+TEST(TextDiff, HunksReadAsAPersonWouldCutThem) { EXPECT_EQ(unifiedText(diffText(Before, After)), Golden); }
 
 TEST(TextDiff, HunksAreCountedFromZeroAndTakenAlone)
 {

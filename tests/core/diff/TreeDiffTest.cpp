@@ -31,10 +31,7 @@ TEST(TreeDiff, ABinaryFileIsSaidToBeOne)
     EXPECT_TRUE(diffs[0].isBinary);
 }
 
-TEST(TreeDiff, AnEmptySelectionIsEverything)
-{
-    EXPECT_EQ(*applySelection(Before, After, {}), After);
-}
+TEST(TreeDiff, AnEmptySelectionIsEverything) { EXPECT_EQ(*applySelection(Before, After, {}), After); }
 
 TEST(TreeDiff, FilesAndHunksAreTakenSeparately)
 {

@@ -55,7 +55,7 @@ public:
 private:
     JobRunner &m_runner;
     JobRunner::ObserverId m_id = 0;
-    mutable std::mutex m_mutex;   ///< guards m_infos
+    mutable std::mutex m_mutex; ///< guards m_infos
     std::vector<JobInfo> m_infos;
 };
 
@@ -67,10 +67,11 @@ TEST(JobRunner, AJobRunsOnAnotherThreadAndIsToldInOrder)
     JobRunner runner;
     Record record(runner);
     std::thread::id thread;
-    const JobId id = runner.submit(Lane::cpu(), "Compile", [&](const CancelToken &, const ProgressSink &progress) {
-        thread = std::this_thread::get_id();
-        progress({"compiling", 0.5, "kernel.cpp"});
-    });
+    const JobId id =
+        runner.submit(Lane::cpu(), "Compile", [&](const CancelToken &, const ProgressSink &progress) {
+            thread = std::this_thread::get_id();
+            progress({"compiling", 0.5, "kernel.cpp"});
+        });
     runner.wait(id);
     EXPECT_NE(thread, std::this_thread::get_id());
     EXPECT_EQ(record.statesOf(id), (States{Waiting, Running, Done}));
@@ -90,12 +91,13 @@ TEST(JobRunner, JobsOfOneDeviceRunOneAtATimeInOrderAndLanesRunAtOnce)
     std::vector<int> order;
     std::vector<JobId> ids;
     for (int i = 0; i < 20; ++i)
-        ids.push_back(runner.submit(Lane::device("cpu"), "m", [&, i](const CancelToken &, const ProgressSink &) {
-            most = std::max(most.load(), ++running);
-            order.push_back(i);
-            std::this_thread::yield();
-            --running;
-        }));
+        ids.push_back(
+            runner.submit(Lane::device("cpu"), "m", [&, i](const CancelToken &, const ProgressSink &) {
+                most = std::max(most.load(), ++running);
+                order.push_back(i);
+                std::this_thread::yield();
+                --running;
+            }));
     for (const JobId id : ids)
         runner.wait(id);
     EXPECT_EQ(most, 1);
@@ -231,8 +233,8 @@ TEST(JobRunner, JobsAndObserversMayCallTheRunner)
     });
     JobId inner = 0;
     const JobId outer = runner.submit(Lane::cpu(), "outer", [&](const CancelToken &, const ProgressSink &) {
-        inner = runner.submit(Lane::io(), "inner",
-                              [&](const CancelToken &, const ProgressSink &) { ++chained; });
+        inner =
+            runner.submit(Lane::io(), "inner", [&](const CancelToken &, const ProgressSink &) { ++chained; });
     });
     runner.wait(outer);
     runner.wait(inner);
@@ -245,14 +247,13 @@ TEST(JobRunner, ARemovedObserverIsNotCalledAgain)
     JobRunner runner;
     for (int round = 0; round < 50; ++round) {
         auto alive = std::make_unique<std::atomic<int>>(0);
-        const auto observer =
-            runner.addObserver([counter = alive.get()](const JobInfo &) { ++*counter; });
+        const auto observer = runner.addObserver([counter = alive.get()](const JobInfo &) { ++*counter; });
         runner.submit(Lane::cpu(), "job", [](const CancelToken &, const ProgressSink &progress) {
             for (int i = 0; i < 10; ++i)
                 progress({"step", i / 10.0, {}});
         });
         runner.removeObserver(observer);
-        alive.reset();   // a late call would touch freed memory, which the sanitizers see
+        alive.reset(); // a late call would touch freed memory, which the sanitizers see
     }
     runner.cancelAll();
 }
@@ -275,7 +276,8 @@ TEST(JobRunner, AnyMixOfCallsFromManyThreadsEndsEveryJobOnce)
             callers.emplace_back([&, seed] {
                 std::mt19937 random(seed);
                 for (int i = 0; i < 300; ++i) {
-                    const Lane lane = random() % 2 == 0 ? Lane::cpu() : Lane::device(std::to_string(random() % 3));
+                    const Lane lane =
+                        random() % 2 == 0 ? Lane::cpu() : Lane::device(std::to_string(random() % 3));
                     const JobId id = runner.submit(
                         lane, "job",
                         [](const CancelToken &cancel, const ProgressSink &progress) {

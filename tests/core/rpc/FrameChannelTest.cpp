@@ -34,7 +34,8 @@ protected:
 
     void sendRaw(std::string_view bytes) const
     {
-        ASSERT_EQ(::send(m_theirs.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+        ASSERT_EQ(::send(m_theirs.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(bytes.size()));
     }
 
     /// A frame as the protocol has it.
@@ -62,9 +63,11 @@ TEST_F(FrameChannelTest, aCallBringsBackItsResultDescriptorsAndProgress)
         char text[6] = "";
         EXPECT_EQ(::pread(request->fds[0].value(), text, 5, 0), 5);
         const Json id = request->body["id"];
-        ASSERT_TRUE(channel.send(Json{{"id", id}, {"progress", {{"phase", "half"}, {"fraction", 0.5}}}}, {}, within(5s)));
-        ASSERT_TRUE(channel.send(Json{{"id", id}, {"result", {{"method", request->body["method"]}, {"text", text}}}},
-                                 {request->fds[0].value()}, within(5s)));
+        ASSERT_TRUE(channel.send(Json{{"id", id}, {"progress", {{"phase", "half"}, {"fraction", 0.5}}}}, {},
+                                 within(5s)));
+        ASSERT_TRUE(
+            channel.send(Json{{"id", id}, {"result", {{"method", request->body["method"]}, {"text", text}}}},
+                         {request->fds[0].value()}, within(5s)));
     });
     const Fd memory(::memfd_create("m", MFD_CLOEXEC));
     ASSERT_EQ(::write(memory.value(), "hello", 5), 5);
@@ -87,7 +90,8 @@ TEST_F(FrameChannelTest, anErrorOfTheOtherSideComesBackAsItIsAndTheChannelStays)
             auto request = channel.receive(within(5s));
             ASSERT_TRUE(request);
             const Error error(Code::TaskFailed, "there is no Model", "task.py:3", "add a class Model");
-            ASSERT_TRUE(channel.send(Json{{"id", request->body["id"]}, {"error", toJson(error)}}, {}, within(5s)));
+            ASSERT_TRUE(
+                channel.send(Json{{"id", request->body["id"]}, {"error", toJson(error)}}, {}, within(5s)));
         }
     });
     for (int i = 0; i < 2; ++i) {
@@ -165,7 +169,8 @@ TEST_F(FrameChannelTest, aLargeMessagePassesInParts)
         FrameChannel channel{Fd(fd)};
         auto request = channel.receive(within(20s));
         ASSERT_TRUE(request);
-        ASSERT_TRUE(channel.send(Json{{"id", 1}, {"result", std::move(request->body["params"])}}, {}, within(20s)));
+        ASSERT_TRUE(
+            channel.send(Json{{"id", 1}, {"result", std::move(request->body["params"])}}, {}, within(20s)));
     });
     const Json large{{"text", std::string(5u << 20, 'x')}};
     const auto reply = m_ours->call("echo", large, {}, within(20s));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/LineServer.h"
 #include "core/base/File.h"
 #include "core/rpc/LineClient.h"
-#include "core/rpc/LineServer.h"
 #include "core/rpc/LineStream.h"
 
 #include <gtest/gtest.h>
@@ -147,8 +147,12 @@ TEST_F(LineServerTest, malformedLinesAreAnsweredAndTheConnectionStays)
     std::thread serving([&] { EXPECT_TRUE(m_server->serve(Fd(ends[1]), Fd())); });
     auto stream = LineStream::create(Fd(ends[0]), Fd());
     ASSERT_TRUE(stream);
-    const char *lines[] = {"nonsense\n", "[]\n", "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"echo\"}\n",
-                           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}\n", "\n", "{\"jsonrpc\":\"1.0\"}\n"};
+    const char *lines[] = {"nonsense\n",
+                           "[]\n",
+                           "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"echo\"}\n",
+                           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}\n",
+                           "\n",
+                           "{\"jsonrpc\":\"1.0\"}\n"};
     for (const char *line : lines) {
         ASSERT_GT(::send(ends[0], line, std::strlen(line), 0), 0);
         const auto answer = (*stream)->readLine();
@@ -194,9 +198,8 @@ TEST_F(LineServerTest, stoppingCancelsEverythingAndTheClientIsTold)
 
 TEST_F(LineServerTest, aSecondServerOnTheSameSocketIsAConflictAndADeadSocketIsReplaced)
 {
-    LineServer second([](const std::string &, const Json &, const CancelToken &, const ProgressSink &) -> Result<Json> {
-        return Json();
-    });
+    LineServer second([](const std::string &, const Json &, const CancelToken &,
+                         const ProgressSink &) -> Result<Json> { return Json(); });
     const auto taken = second.listen(m_path);
     ASSERT_FALSE(taken);
     EXPECT_EQ(taken.error().code(), Code::Conflict);
@@ -215,9 +218,10 @@ TEST_F(LineServerTest, aSecondServerOnTheSameSocketIsAConflictAndADeadSocketIsRe
 
 TEST(RpcMessageTest, whatIsNotAMessageIsRefusedWithoutACrash)
 {
-    for (const char *line : {"", "{", "null", "1", "\"x\"", "{}", "{\"jsonrpc\":\"2.0\"}",
-                             "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"a\"}",
-                             "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":[1]}", "{\"jsonrpc\":\"2.0\",\"error\":1}"})
+    for (const char *line :
+         {"", "{", "null", "1", "\"x\"", "{}", "{\"jsonrpc\":\"2.0\"}",
+          "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"a\"}",
+          "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":[1]}", "{\"jsonrpc\":\"2.0\",\"error\":1}"})
         EXPECT_FALSE(parseRpcMessage(line)) << line;
     const auto good = parseRpcMessage(R"({"jsonrpc":"2.0","id":3,"method":"m"})");
     ASSERT_TRUE(good);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-written candidates, compiled here in the compiler's sandbox and run by the real executor.
-#include "core/base/File.h"
 #include "core/runtime/Subject.h"
+#include "core/base/File.h"
 #include "core/sandbox/Locations.h"
 #include "core/sandbox/RunLimited.h"
 
@@ -56,7 +56,8 @@ protected:
             values[i] = static_cast<float>(i);
             values[elements + i] = -static_cast<float>(i);
         }
-        EXPECT_EQ(::write(memory.value(), values.data(), values.size() * 4), static_cast<ssize_t>(values.size() * 4));
+        EXPECT_EQ(::write(memory.value(), values.data(), values.size() * 4),
+                  static_cast<ssize_t>(values.size() * 4));
         return memory;
     }
 
@@ -73,7 +74,8 @@ protected:
             #include <thread>
             #include <unistd.h>
             union heddle_arg { void *ptr; int64_t i64; int32_t i32; float f32; double f64; };
-            static void kernel(const float *x, float *y, int64_t n) {)" << body << R"(}
+            static void kernel(const float *x, float *y, int64_t n) {)"
+                                       << body << R"(}
             extern "C" void heddle_step_0(const union heddle_arg *a) {
                 kernel(static_cast<const float *>(a[0].ptr), static_cast<float *>(a[1].ptr), a[2].i64);
             })";
@@ -81,29 +83,38 @@ protected:
         compiler.role = Role::Compiler;
         compiler.scratch = build;
         compiler.needsCompiler = true;
-        HEDDLE_TRY(const CommandResult compiled,
-                   runLimited(*s_spawner, compiler,
-                              {"/usr/bin/g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-o", "k.so", "k.cpp"}));
+        HEDDLE_TRY(
+            const CommandResult compiled,
+            runLimited(*s_spawner, compiler,
+                       {"/usr/bin/g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-o", "k.so", "k.cpp"}));
         if (!compiled.status.isSuccess())
             return Error(Code::CompileFailed, compiled.error);
         fs::copy_file(build / "k.so", m_folder->path() / "object/k.so", fs::copy_options::overwrite_existing);
         HEDDLE_TRY(Subject subject, start(memoryBytes));
-        const Json vector{{"dtype", "float32"}, {"shape", {elements}}, {"offset", 0}, {"bytes", elements * 4}};
+        const Json vector{
+            {"dtype", "float32"}, {"shape", {elements}}, {"offset", 0}, {"bytes", elements * 4}};
         Json input = vector;
         input["name"] = "input:x";
-        const Json layout{{"bytes", elements * 8}, {"inputs", {input}}, {"input_slot_bytes", elements * 4},
-                          {"input_slots", 2}, {"input_base", 0}, {"state", Json::array()}, {"state_slot_bytes", 0},
-                          {"state_slots", 0}, {"state_base", 0}, {"values", Json::array()},
-                          {"outputs", {vector}}, {"updates", Json::array()}};
-        const Json step{{"kernel", "kernel"}, {"source", "k.cpp"},
-                        {"args", {Json{{"ptr", "input:x"}}, Json{{"ptr", "out:0"}}, Json{{"i64", "input:x.shape[0]"}}}}};
-        const Json plan{{"heddle", 1}, {"target", "cpu"}, {"steps", {step}},
+        const Json layout{
+            {"bytes", elements * 8},   {"inputs", {input}},   {"input_slot_bytes", elements * 4},
+            {"input_slots", 2},        {"input_base", 0},     {"state", Json::array()},
+            {"state_slot_bytes", 0},   {"state_slots", 0},    {"state_base", 0},
+            {"values", Json::array()}, {"outputs", {vector}}, {"updates", Json::array()}};
+        const Json step{
+            {"kernel", "kernel"},
+            {"source", "k.cpp"},
+            {"args", {Json{{"ptr", "input:x"}}, Json{{"ptr", "out:0"}}, Json{{"i64", "input:x.shape[0]"}}}}};
+        const Json plan{{"heddle", 1},
+                        {"target", "cpu"},
+                        {"steps", {step}},
                         {"outputs", {Json{{"dtype", "float32"}, {"shape", {"input:x.shape[0]"}}}}}};
         const Fd arena = makeArena();
         const fs::path object = m_folder->path() / "object/k.so";
-        HEDDLE_TRY(const Reply loaded, subject.channel().call("load", Json{{"object", object.string()}, {"plan", plan},
-                                                                           {"layout", layout}, {"threads", 2}},
-                                                              {arena.value()}));
+        HEDDLE_TRY(const Reply loaded,
+                   subject.channel().call(
+                       "load",
+                       Json{{"object", object.string()}, {"plan", plan}, {"layout", layout}, {"threads", 2}},
+                       {arena.value()}));
         EXPECT_EQ(integerOr(loaded.result, "symbols", 0), 1);
         HEDDLE_CHECK_OK(subject.startServe());
         return subject;
@@ -188,12 +199,14 @@ TEST_F(SubjectTest, theCostOfAnEmptyCallIsMeasured)
         const auto start = std::chrono::steady_clock::now();
         ASSERT_TRUE(subject->prepare(0, Subject::noState, 0, Milliseconds(1000)));
         ASSERT_TRUE(subject->call(0, Milliseconds(1000)));
-        full.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        full.push_back(
+            std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
     }
     std::sort(empty.begin(), empty.end());
     std::sort(full.begin(), full.end());
-    std::printf("  executor cold %.1f ms; empty call %.1f us (90 %%: %.1f); prepare and call of 4 KiB %.1f us\n",
-                spawn.count(), empty[150], empty[270], full[150]);
+    std::printf(
+        "  executor cold %.1f ms; empty call %.1f us (90 %%: %.1f); prepare and call of 4 KiB %.1f us\n",
+        spawn.count(), empty[150], empty[270], full[150]);
     EXPECT_LT(empty[150], 5000.0);
 }
 
@@ -231,7 +244,8 @@ TEST_F(SubjectTest, aHangEndsAtTheTimeoutAndTheProcessIsGone)
 
 TEST_F(SubjectTest, allocatingWithoutEndIsOutOfMemory)
 {
-    auto subject = serve("for (;;) { void *p = malloc(1 << 20); if (p) memset(p, 1, 1 << 20); usleep(500); } (void)x; (void)y; (void)n;",
+    auto subject = serve("for (;;) { void *p = malloc(1 << 20); if (p) memset(p, 1, 1 << 20); usleep(500); } "
+                         "(void)x; (void)y; (void)n;",
                          192u << 20);
     ASSERT_TRUE(subject) << subject.error().text();
     ASSERT_TRUE(subject->prepare(0, Subject::noState, 0, Milliseconds(1000)));
@@ -263,8 +277,10 @@ TEST_F(SubjectTest, workLeftInAThreadIsFrozenOutAndSeenInProcessorTime)
 
 TEST_F(SubjectTest, aPatchedClockInTheCandidateChangesNothing)
 {
-    auto subject = serve("struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); usleep(50000); (void)x; (void)y; (void)n;} "
-                         "extern \"C\" int clock_gettime(clockid_t, struct timespec *t) noexcept { t->tv_sec = 0; t->tv_nsec = 0; return 0;");
+    auto subject = serve(
+        "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); usleep(50000); (void)x; (void)y; (void)n;} "
+        "extern \"C\" int clock_gettime(clockid_t, struct timespec *t) noexcept { t->tv_sec = 0; t->tv_nsec "
+        "= 0; return 0;");
     ASSERT_TRUE(subject) << subject.error().text();
     ASSERT_TRUE(subject->prepare(0, Subject::noState, 0, Milliseconds(1000)));
     const auto timing = subject->call(0, Milliseconds(5000));
@@ -314,8 +330,9 @@ TEST_F(SubjectTest, aCandidateWithoutItsStepIsRefusedByName)
     auto fresh = start(0);
     ASSERT_TRUE(fresh);
     const Fd arena = makeArena();
-    const auto reply = fresh->channel().call("load", Json{{"object", "/none.so"}, {"plan", Json::object()},
-                                                          {"layout", Json::object()}}, {arena.value()});
+    const auto reply = fresh->channel().call(
+        "load", Json{{"object", "/none.so"}, {"plan", Json::object()}, {"layout", Json::object()}},
+        {arena.value()});
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code(), Code::InvalidInput) << reply.error().text();
     EXPECT_TRUE(fresh->child().isAlive()) << "bad orders do not end an executor";

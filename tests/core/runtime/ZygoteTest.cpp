@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/Zygote.h"
 #include "core/base/File.h"
 #include "core/runtime/DeviceLock.h"
-#include "core/runtime/Zygote.h"
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,8 @@ TEST_F(ZygoteTest, forkedChildrenAreInsideBothWallsAndServe)
         const auto reply = forked->channel.call("echo", Json{{"i", i}});
         ASSERT_TRUE(reply) << reply.error().text();
         EXPECT_EQ(reply->result["echo"], (Json{{"i", i}}));
-        EXPECT_TRUE(boolOr(forked->child.report()["inner"], "ok", false)) << compactText(forked->child.report());
+        EXPECT_TRUE(boolOr(forked->child.report()["inner"], "ok", false))
+            << compactText(forked->child.report());
         EXPECT_NE(forked->child.pid(), zygote.pid());
         std::this_thread::sleep_for(100ms);
     }
@@ -120,7 +121,8 @@ TEST_F(ZygoteTest, aZygoteThatCannotStartSaysWhy)
     const auto facts = zygote.start();
     ASSERT_FALSE(facts);
     EXPECT_EQ(facts.error().code(), Code::Environment);
-    EXPECT_NE(facts.error().message().find("there is no torch here"), std::string::npos) << facts.error().text();
+    EXPECT_NE(facts.error().message().find("there is no torch here"), std::string::npos)
+        << facts.error().text();
 }
 
 TEST(DeviceLockTest, oneDeviceHasOneHolderAndADeathReleasesIt)

@@ -125,8 +125,9 @@ TEST_F(Exchange, aBufferIsAnAllocationOfItsOwnInWholeGranules)
         EXPECT_EQ(buffer->bytes(), granule + 1);
         EXPECT_EQ(buffer->mappedBytes(), 2 * granule);
     }
-    EXPECT_EQ(std::string(m_calls()), "cuMemGetAllocationGranularity cuMemCreate cuMemAddressReserve cuMemMap cuMemSetAccess "
-                                      "cuMemUnmap cuMemAddressFree cuMemRelease");
+    EXPECT_EQ(std::string(m_calls()),
+              "cuMemGetAllocationGranularity cuMemCreate cuMemAddressReserve cuMemMap cuMemSetAccess "
+              "cuMemUnmap cuMemAddressFree cuMemRelease");
 }
 
 TEST_F(Exchange, anImportedBufferIsTheSameMemoryAndOutlivesTheExporter)
@@ -163,7 +164,8 @@ TEST_F(Exchange, anotherProcessSeesTheBytesThroughTheDescriptor)
     const pid_t child = ::fork();
     if (child == 0) {
         auto theirs = ExchangeBuffer::import(device, *descriptor, 64);
-        const bool isSame = theirs && theirs->read(0, 8).value() == "question" && theirs->write(0, "reply").has_value();
+        const bool isSame =
+            theirs && theirs->read(0, 8).value() == "question" && theirs->write(0, "reply").has_value();
         ::_exit(isSame ? 0 : 1);
     }
     int status = 0;
@@ -234,7 +236,8 @@ TEST_P(ExchangeFailure, leavesNothingBehindAndNamesTheError)
     const auto made = ExchangeBuffer::create(device, 100);
     const auto imported = ExchangeBuffer::import(device, *descriptor, 100);
     const auto exported = donor->exportDescriptor();
-    EXPECT_EQ(made.has_value(), step == "cuMemImportFromShareableHandle" || step == "cuMemExportToShareableHandle");
+    EXPECT_EQ(made.has_value(),
+              step == "cuMemImportFromShareableHandle" || step == "cuMemExportToShareableHandle");
     EXPECT_EQ(imported.has_value(), step == "cuMemCreate" || step == "cuMemExportToShareableHandle");
     EXPECT_EQ(exported.has_value(), step != "cuMemExportToShareableHandle");
     const Error error = !made ? made.error() : (!imported ? imported.error() : exported.error());
@@ -246,9 +249,9 @@ TEST_P(ExchangeFailure, leavesNothingBehindAndNamesTheError)
 }
 
 INSTANTIATE_TEST_SUITE_P(EachStep, ExchangeFailure,
-                         ::testing::Values("cuMemGetAllocationGranularity", "cuMemCreate", "cuMemAddressReserve", "cuMemMap",
-                                           "cuMemSetAccess", "cuMemImportFromShareableHandle",
-                                           "cuMemExportToShareableHandle"));
+                         ::testing::Values("cuMemGetAllocationGranularity", "cuMemCreate",
+                                           "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess",
+                                           "cuMemImportFromShareableHandle", "cuMemExportToShareableHandle"));
 
 TEST_F(Exchange, descriptorsAreTheFirstChoice)
 {

@@ -25,8 +25,8 @@ constexpr std::size_t granularity = 2u << 20;
 struct State {
     std::string calls;
     std::map<std::string, int> failures;
-    std::map<AllocationHandle, int> handles;           // to memfd
-    std::map<DevicePointer, std::size_t> mappings;     // start to bytes
+    std::map<AllocationHandle, int> handles;       // to memfd
+    std::map<DevicePointer, std::size_t> mappings; // start to bytes
     std::map<DevicePointer, std::size_t> reservations;
     std::map<DevicePointer, std::size_t> allocations;
     AllocationHandle nextHandle = 1;
@@ -68,7 +68,7 @@ bool isMapped(DevicePointer address, std::size_t bytes)
 
 std::size_t sizeOf(int fd)
 {
-    struct stat info {};
+    struct stat info{};
     return ::fstat(fd, &info) == 0 ? static_cast<std::size_t>(info.st_size) : 0;
 }
 
@@ -126,26 +126,18 @@ void heddle_fake_reset()
     state().lost = 0;
 }
 
-const char *heddle_fake_calls()
-{
-    return state().calls.c_str();
-}
+const char *heddle_fake_calls() { return state().calls.c_str(); }
 
-void heddle_fake_fail(const char *name, int status)
-{
-    state().failures[name] = status;
-}
+void heddle_fake_fail(const char *name, int status) { state().failures[name] = status; }
 
 int heddle_fake_live()
 {
     const State &s = state();
-    return static_cast<int>(s.handles.size() + s.mappings.size() + s.reservations.size() + s.allocations.size());
+    return static_cast<int>(s.handles.size() + s.mappings.size() + s.reservations.size()
+                            + s.allocations.size());
 }
 
-int cuInit(unsigned)
-{
-    return begin("cuInit");
-}
+int cuInit(unsigned) { return begin("cuInit"); }
 
 int cuDriverGetVersion(int *version)
 {
@@ -185,20 +177,11 @@ int cuDevicePrimaryCtxRetain(void **context, int)
     return begin("cuDevicePrimaryCtxRetain");
 }
 
-int cuDevicePrimaryCtxRelease_v2(int)
-{
-    return begin("cuDevicePrimaryCtxRelease_v2");
-}
+int cuDevicePrimaryCtxRelease_v2(int) { return begin("cuDevicePrimaryCtxRelease_v2"); }
 
-int cuCtxSetCurrent(void *)
-{
-    return begin("cuCtxSetCurrent");
-}
+int cuCtxSetCurrent(void *) { return begin("cuCtxSetCurrent"); }
 
-int cuCtxSynchronize()
-{
-    return begin("cuCtxSynchronize");
-}
+int cuCtxSynchronize() { return begin("cuCtxSynchronize"); }
 
 int cuMemGetAllocationGranularity(std::size_t *bytes, const AllocationProperties *, int)
 {
@@ -206,12 +189,13 @@ int cuMemGetAllocationGranularity(std::size_t *bytes, const AllocationProperties
     return begin("cuMemGetAllocationGranularity");
 }
 
-int cuMemCreate(AllocationHandle *handle, std::size_t bytes, const AllocationProperties *properties, unsigned long long)
+int cuMemCreate(AllocationHandle *handle, std::size_t bytes, const AllocationProperties *properties,
+                unsigned long long)
 {
     if (const int status = begin("cuMemCreate"); status != 0)
         return status;
-    if (bytes == 0 || bytes % granularity != 0 || properties->type != 1 || properties->requestedHandleTypes != 1
-        || properties->location.type != 1)
+    if (bytes == 0 || bytes % granularity != 0 || properties->type != 1
+        || properties->requestedHandleTypes != 1 || properties->location.type != 1)
         return heddle::cuda::invalidValue;
     const int fd = ::memfd_create("fake-device-memory", MFD_CLOEXEC);
     if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0)
@@ -256,7 +240,8 @@ int cuMemImportFromShareableHandle(AllocationHandle *handle, void *shareable, in
     return 0;
 }
 
-int cuMemAddressReserve(DevicePointer *address, std::size_t bytes, std::size_t, DevicePointer, unsigned long long)
+int cuMemAddressReserve(DevicePointer *address, std::size_t bytes, std::size_t, DevicePointer,
+                        unsigned long long)
 {
     if (const int status = begin("cuMemAddressReserve"); status != 0)
         return status;
@@ -277,7 +262,8 @@ int cuMemAddressFree(DevicePointer address, std::size_t bytes)
     return status;
 }
 
-int cuMemMap(DevicePointer address, std::size_t bytes, std::size_t offset, AllocationHandle handle, unsigned long long)
+int cuMemMap(DevicePointer address, std::size_t bytes, std::size_t offset, AllocationHandle handle,
+             unsigned long long)
 {
     if (const int status = begin("cuMemMap"); status != 0)
         return status;
@@ -296,19 +282,21 @@ int cuMemUnmap(DevicePointer address, std::size_t bytes)
     const int status = begin("cuMemUnmap");
     if (state().mappings.erase(address) == 0)
         return heddle::cuda::invalidValue;
-    ::mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
-           -1, 0);
+    ::mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     return status;
 }
 
-int cuMemSetAccess(DevicePointer address, std::size_t bytes, const heddle::cuda::AccessDescription *access, std::size_t)
+int cuMemSetAccess(DevicePointer address, std::size_t bytes, const heddle::cuda::AccessDescription *access,
+                   std::size_t)
 {
     if (const int status = begin("cuMemSetAccess"); status != 0)
         return status;
     if (!isMapped(address, bytes) || access->flags != 3)
         return heddle::cuda::invalidValue;
-    return ::mprotect(reinterpret_cast<void *>(address), bytes, PROT_READ | PROT_WRITE) == 0 ? 0
-                                                                                            : heddle::cuda::invalidValue;
+    return ::mprotect(reinterpret_cast<void *>(address), bytes, PROT_READ | PROT_WRITE) == 0
+        ? 0
+        : heddle::cuda::invalidValue;
 }
 
 int cuMemGetAddressRange_v2(DevicePointer *base, std::size_t *bytes, DevicePointer address)
@@ -341,10 +329,7 @@ int cuMemFree_v2(DevicePointer address)
     return status;
 }
 
-int cuIpcGetMemHandle(heddle::cuda::IpcMemoryHandle *, DevicePointer)
-{
-    return begin("cuIpcGetMemHandle");
-}
+int cuIpcGetMemHandle(heddle::cuda::IpcMemoryHandle *, DevicePointer) { return begin("cuIpcGetMemHandle"); }
 
 int cuMemcpyDtoH_v2(void *to, DevicePointer from, std::size_t bytes)
 {
@@ -373,21 +358,19 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned, int *, void *
     return status == 0 && std::strstr(static_cast<const char *>(image), geluName) == nullptr ? 209 : status;
 }
 
-int cuModuleUnload(void *)
-{
-    return begin("cuModuleUnload");
-}
+int cuModuleUnload(void *) { return begin("cuModuleUnload"); }
 
 int cuModuleGetFunction(const char **function, void *, const char *name)
 {
     if (const int status = begin("cuModuleGetFunction"); status != 0)
         return status;
-    *function = std::strcmp(name, geluName) == 0 ? geluName : (std::strcmp(name, readName) == 0 ? readName : nullptr);
+    *function =
+        std::strcmp(name, geluName) == 0 ? geluName : (std::strcmp(name, readName) == 0 ? readName : nullptr);
     return *function == nullptr ? 500 : 0;
 }
 
-int cuLaunchKernel(const char *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
-                   void **parameters, void **)
+int cuLaunchKernel(const char *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                   void *, void **parameters, void **)
 {
     if (const int status = begin("cuLaunchKernel"); status != 0)
         return status;
@@ -402,10 +385,11 @@ int cuLaunchKernel(const char *function, unsigned, unsigned, unsigned, unsigned,
 int cuGetErrorName(int status, const char **name)
 {
     static const std::map<int, const char *> names{
-        {1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},  {100, "CUDA_ERROR_NO_DEVICE"},
-        {101, "CUDA_ERROR_INVALID_DEVICE"},  {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-        {500, "CUDA_ERROR_NOT_FOUND"},       {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-        {800, "CUDA_ERROR_NOT_PERMITTED"},   {801, "CUDA_ERROR_NOT_SUPPORTED"}};
+        {1, "CUDA_ERROR_INVALID_VALUE"},       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {100, "CUDA_ERROR_NO_DEVICE"},         {101, "CUDA_ERROR_INVALID_DEVICE"},
+        {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"}, {500, "CUDA_ERROR_NOT_FOUND"},
+        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},   {800, "CUDA_ERROR_NOT_PERMITTED"},
+        {801, "CUDA_ERROR_NOT_SUPPORTED"}};
     const auto found = names.find(status);
     *name = found == names.end() ? nullptr : found->second;
     return found == names.end() ? heddle::cuda::invalidValue : 0;

@@ -88,10 +88,7 @@ void JudgeTest::SetUpTestSuite()
     s_handle = stringOr(*opened, "handle");
 }
 
-void JudgeTest::TearDownTestSuite()
-{
-    s_worker.reset();
-}
+void JudgeTest::TearDownTestSuite() { s_worker.reset(); }
 
 void JudgeTest::SetUp()
 {
@@ -103,15 +100,17 @@ void JudgeTest::SetUp()
 
 Result<Json> JudgeTest::judgeFiles(const FileTree &files, const std::string &stage)
 {
-    return s_worker->handle("candidate.judge", {{"handle", s_handle}, {"files", files}, {"stage", stage}}, {}, {});
+    return s_worker->handle("candidate.judge", {{"handle", s_handle}, {"files", files}, {"stage", stage}}, {},
+                            {});
 }
 
-Result<Json> JudgeTest::judgeKernel(const std::string &prelude, const std::string &body, const std::string &stage)
+Result<Json> JudgeTest::judgeKernel(const std::string &prelude, const std::string &body,
+                                    const std::string &stage)
 {
     const std::string source = "#include <stdint.h>\n" + prelude
-                               + "\nextern \"C\" void affine(const float *x, const float *weight, const float *bias, float *out, "
-                                 "int64_t rows, int64_t columns)\n{\n"
-                               + body + "\n}\n";
+        + "\nextern \"C\" void affine(const float *x, const float *weight, const float *bias, float *out, "
+          "int64_t rows, int64_t columns)\n{\n"
+        + body + "\n}\n";
     return judgeFiles({{"plan.json", plan}, {"kernel.cpp", source}}, stage);
 }
 

@@ -19,7 +19,8 @@ protected:
     void SetUp() override;
 
     /// Judges a kernel's source. `prelude` goes before the function, `body` inside it.
-    static Result<Json> judgeKernel(const std::string &prelude, const std::string &body, const std::string &stage = "quick");
+    static Result<Json> judgeKernel(const std::string &prelude, const std::string &body,
+                                    const std::string &stage = "quick");
     static Result<Json> judgePython(const std::string &source, const std::string &stage = "quick");
     static Result<Json> judgeFiles(const FileTree &files, const std::string &stage);
     static std::string classOf(const Result<Json> &report);
@@ -31,7 +32,7 @@ protected:
 
     static std::unique_ptr<Worker> s_worker;
     static std::string s_handle;
-    static std::string s_skip;   ///< why nothing can be judged here
+    static std::string s_skip; ///< why nothing can be judged here
 };
 
 /// The body of a kernel that is right.

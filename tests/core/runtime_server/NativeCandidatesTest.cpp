@@ -42,7 +42,8 @@ TEST_F(NativeCandidates, aWrongValueIsWrongAndTheFirstElementIsNamed)
 {
     const auto report = judgeKernel("", std::string(rightBody) + "out[4711] += 0.5f;");
     EXPECT_EQ(classOf(report), "wrong");
-    EXPECT_NE(messageOf(report, "correct").find("expected"), std::string::npos) << messageOf(report, "correct");
+    EXPECT_NE(messageOf(report, "correct").find("expected"), std::string::npos)
+        << messageOf(report, "correct");
 }
 
 TEST_F(NativeCandidates, aDroppedBiasIsWrongAlthoughTheConstructedBiasIsZero)
@@ -82,31 +83,34 @@ TEST_F(NativeCandidates, aWriteBehindItsBufferIsFound)
 
 TEST_F(NativeCandidates, aStaleOutputOfTheFirstCallsIsNeverClean)
 {
-    const auto report = judgeKernel("#include <stdlib.h>\n#include <string.h>\nstatic float *kept; static int calls;",
-                                    "if (++calls > 9) { memcpy(out, kept, sizeof(float) * rows * columns); return; }\n"
-                                        + std::string(rightBody)
-                                        + "if (!kept) kept = (float *)malloc(sizeof(float) * rows * columns);\n"
-                                          "memcpy(kept, out, sizeof(float) * rows * columns);");
+    const auto report =
+        judgeKernel("#include <stdlib.h>\n#include <string.h>\nstatic float *kept; static int calls;",
+                    "if (++calls > 9) { memcpy(out, kept, sizeof(float) * rows * columns); return; }\n"
+                        + std::string(rightBody)
+                        + "if (!kept) kept = (float *)malloc(sizeof(float) * rows * columns);\n"
+                          "memcpy(kept, out, sizeof(float) * rows * columns);");
     EXPECT_EQ(classOf(report), "reward_hack") << messageOf(report, "timed_outputs");
 }
 
 TEST_F(NativeCandidates, workThatIsLeftInAThreadIsNeverClean)
 {
-    const auto report = judgeKernel("#include <pthread.h>\n#include <time.h>\n"
-                                    "struct Job { const float *x, *weight, *bias; float *out; int64_t rows, columns; };\n"
-                                    "static void *late(void *p) { Job *j = (Job *)p; timespec t{0, 3000000}; nanosleep(&t, 0);\n"
-                                    " for (int64_t i = 0; i < j->rows * j->columns; ++i)\n"
-                                    "  j->out[i] = j->x[i] * j->weight[i % j->columns] + j->bias[i % j->columns]; return 0; }\n"
-                                    "static Job job;",
-                                    "job = {x, weight, bias, out, rows, columns}; pthread_t thread;\n"
-                                    "pthread_create(&thread, 0, late, &job); pthread_detach(thread);");
+    const auto report = judgeKernel(
+        "#include <pthread.h>\n#include <time.h>\n"
+        "struct Job { const float *x, *weight, *bias; float *out; int64_t rows, columns; };\n"
+        "static void *late(void *p) { Job *j = (Job *)p; timespec t{0, 3000000}; nanosleep(&t, 0);\n"
+        " for (int64_t i = 0; i < j->rows * j->columns; ++i)\n"
+        "  j->out[i] = j->x[i] * j->weight[i % j->columns] + j->bias[i % j->columns]; return 0; }\n"
+        "static Job job;",
+        "job = {x, weight, bias, out, rows, columns}; pthread_t thread;\n"
+        "pthread_create(&thread, 0, late, &job); pthread_detach(thread);");
     EXPECT_NE(classOf(report), "clean");
     EXPECT_EQ(classOf(report).find("error"), std::string::npos) << classOf(report);
 }
 
 TEST_F(NativeCandidates, aPatchedClockChangesNothing)
 {
-    const auto report = judgeKernel("#include <time.h>\nextern \"C\" int clock_gettime(clockid_t, timespec *t) { t->tv_sec = 0; t->tv_nsec = 0; return 0; }",
+    const auto report = judgeKernel("#include <time.h>\nextern \"C\" int clock_gettime(clockid_t, timespec "
+                                    "*t) { t->tv_sec = 0; t->tv_nsec = 0; return 0; }",
                                     "timespec t{0, 20000000}; nanosleep(&t, 0);" + std::string(rightBody));
     // It is right and slow: the worker's clock saw the 20 ms, whatever its own says.
     ASSERT_TRUE(report) << report.error().text();
@@ -132,8 +136,9 @@ TEST_F(NativeCandidates, aHangIsEndedAndReported)
 
 TEST_F(NativeCandidates, allocatingWithoutEndHarmsNothing)
 {
-    const auto report = judgeKernel("#include <stdlib.h>\n#include <string.h>",
-                                    "for (;;) { void *p = malloc(64 << 20); if (!p) abort(); memset(p, 1, 64 << 20); }");
+    const auto report =
+        judgeKernel("#include <stdlib.h>\n#include <string.h>",
+                    "for (;;) { void *p = malloc(64 << 20); if (!p) abort(); memset(p, 1, 64 << 20); }");
     // Which limit is met first, memory's or time's, depends on how fast the machine hands out pages.
     EXPECT_TRUE(classOf(report) == "crashed" || classOf(report) == "timed_out") << classOf(report);
     EXPECT_EQ(classOf(judgeKernel("", rightBody)), "clean");
@@ -144,15 +149,20 @@ TEST_F(NativeCandidates, theOutsideIsOutOfReach)
     const auto marker = std::filesystem::temp_directory_path() / "heddle-escaped";
     std::filesystem::remove(marker);
     // Each escape that works leaves a wrong result behind; all refused: the result is right.
-    const auto report = judgeKernel("#include <fcntl.h>\n#include <unistd.h>\n#include <sys/socket.h>\n#include <sys/uio.h>\n#include <stdio.h>\n#include <stdlib.h>",
-                                    std::string(rightBody) + "bool escaped = socket(AF_INET, SOCK_STREAM, 0) >= 0;\n"
-                                    "int fd = open(\"" + marker.string() + "\", O_CREAT | O_WRONLY, 0666);\n"
-                                    "escaped = escaped || fd >= 0;\n"
-                                    "char word[8]; iovec mine{word, 8}, theirs{(void *)0x10000, 8};\n"
-                                    "for (int pid = 1; pid < 64; ++pid) if (pid != getpid())\n"
-                                    "  escaped = escaped || process_vm_readv(pid, &mine, 1, &theirs, 1, 0) >= 0;\n"
-                                    "escaped = escaped || open(\"" HEDDLE_SOURCE_DIR "/README.md\", O_RDONLY) >= 0 || fork() > 0;\n"
-                                    "if (escaped) out[0] += 100.0f;");
+    const auto report = judgeKernel(
+        "#include <fcntl.h>\n#include <unistd.h>\n#include <sys/socket.h>\n#include <sys/uio.h>\n#include "
+        "<stdio.h>\n#include <stdlib.h>",
+        std::string(rightBody)
+            + "bool escaped = socket(AF_INET, SOCK_STREAM, 0) >= 0;\n"
+              "int fd = open(\""
+            + marker.string()
+            + "\", O_CREAT | O_WRONLY, 0666);\n"
+              "escaped = escaped || fd >= 0;\n"
+              "char word[8]; iovec mine{word, 8}, theirs{(void *)0x10000, 8};\n"
+              "for (int pid = 1; pid < 64; ++pid) if (pid != getpid())\n"
+              "  escaped = escaped || process_vm_readv(pid, &mine, 1, &theirs, 1, 0) >= 0;\n"
+              "escaped = escaped || open(\"" HEDDLE_SOURCE_DIR "/README.md\", O_RDONLY) >= 0 || fork() > 0;\n"
+              "if (escaped) out[0] += 100.0f;");
     EXPECT_EQ(classOf(report), "clean") << (report ? report->dump(1) : classOf(report));
     EXPECT_FALSE(std::filesystem::exists(marker));
 }

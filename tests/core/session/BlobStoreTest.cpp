@@ -17,7 +17,8 @@ TEST_F(BlobStoreTest, ABlobComesBackUnderTheDigestOfItsBytes)
     EXPECT_EQ(*digest, sha256Hex(bytes));
     EXPECT_EQ(*store().blob(*digest), bytes);
     EXPECT_EQ(*store().putBlob(bytes), *digest);
-    EXPECT_TRUE(std::filesystem::exists(workspace() / ".heddle/blobs" / digest->substr(0, 2) / digest->substr(2)));
+    EXPECT_TRUE(
+        std::filesystem::exists(workspace() / ".heddle/blobs" / digest->substr(0, 2) / digest->substr(2)));
     EXPECT_EQ(*store().blob(*store().putBlob("")), "");
 }
 

@@ -71,17 +71,10 @@ TEST(EventTypes, EachRequiredMemberIsMissedByName)
                 case MemberKind::Text:
                     data[key] = member.words.empty() ? "x" : std::string(member.words.front());
                     break;
-                case MemberKind::Boolean:
-                    data[key] = true;
-                    break;
-                case MemberKind::Array:
-                    data[key] = Json::array();
-                    break;
-                case MemberKind::Object:
-                    data[key] = Json::object();
-                    break;
-                default:
-                    data[key] = 1;
+                case MemberKind::Boolean: data[key] = true; break;
+                case MemberKind::Array: data[key] = Json::array(); break;
+                case MemberKind::Object: data[key] = Json::object(); break;
+                default: data[key] = 1;
                 }
             }
             const auto checked = validateEvent("s", std::string(type.name), data);
@@ -97,7 +90,8 @@ TEST(EventTypes, AWrongKindOrWordIsRefused)
     EXPECT_FALSE(validateEvent("s", "note", {{"text", 3}}));
     EXPECT_FALSE(validateEvent("s", "session_ended", {{"reason", "bored"}}));
     EXPECT_FALSE(validateEvent("s", "candidate_created", {{"candidate", ""}, {"format", "native"}}));
-    EXPECT_FALSE(validateEvent("s", "decided", {{"proposal", "p"}, {"decision", "reject"}, {"reason", "ugly"}}));
+    EXPECT_FALSE(
+        validateEvent("s", "decided", {{"proposal", "p"}, {"decision", "reject"}, {"reason", "ugly"}}));
     EXPECT_TRUE(validateEvent("s", "decided", {{"proposal", "p"}, {"decision", "reject"}, {"reason", ""}}));
     EXPECT_FALSE(validateEvent("s", "note", Json::array()));
     EXPECT_FALSE(validateEvent("s", "dreamt", Json::object()));

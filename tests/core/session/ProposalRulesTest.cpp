@@ -58,7 +58,8 @@ TEST_F(ProposalRules, AClosedProposalCanNotBeDecidedAgain)
         openProposal("s1", id, decision);
         decide(id, decision);
         EXPECT_EQ(refusal("", "decided", {{"proposal", id}, {"decision", "reject"}}), Code::Conflict);
-        EXPECT_EQ(refusal("", "proposal_state_changed", {{"proposal", id}, {"state", "stale"}}), Code::Conflict);
+        EXPECT_EQ(refusal("", "proposal_state_changed", {{"proposal", id}, {"state", "stale"}}),
+                  Code::Conflict);
     }
     EXPECT_EQ(stateOf("p-accept"), "accepted");
     EXPECT_EQ(stateOf("p-reject"), "rejected");
@@ -86,7 +87,8 @@ TEST_F(ProposalRules, HunksAreDecidedOneByOne)
 TEST_F(ProposalRules, AStaleProposalCanOnlyBeRejectedOrOpenedAgain)
 {
     openProposal("s1", "p1", "");
-    must("", "system", "proposal_state_changed", {{"proposal", "p1"}, {"state", "stale"}, {"reason", "conflict"}});
+    must("", "system", "proposal_state_changed",
+         {{"proposal", "p1"}, {"state", "stale"}, {"reason", "conflict"}});
     EXPECT_EQ(refusal("", "decided", {{"proposal", "p1"}, {"decision", "accept"}}), Code::Conflict);
     must("", "person", "proposal_state_changed", {{"proposal", "p1"}, {"state", "open"}});
     must("", "system", "proposal_state_changed", {{"proposal", "p1"}, {"state", "stale"}});
@@ -110,10 +112,12 @@ TEST_F(ProposalRules, LandingMovesTheHeadAndUndoingMovesItBack)
     EXPECT_EQ(headDigest(), "");
     EXPECT_EQ(stateOf("p1"), "open");
     EXPECT_EQ((*store().decisions())[0].undoneBy, undone.id);
-    EXPECT_EQ(refusal("", "undone", {{"decision", accepted.id}, {"task_path", "t.py"}, {"revision", ""}, {"previous", ""}}),
+    EXPECT_EQ(refusal("", "undone",
+                      {{"decision", accepted.id}, {"task_path", "t.py"}, {"revision", ""}, {"previous", ""}}),
               Code::Conflict);
-    EXPECT_EQ(refusal("", "undone", {{"decision", 999}, {"task_path", "t.py"}, {"revision", ""}, {"previous", ""}}),
-              Code::NotFound);
+    EXPECT_EQ(
+        refusal("", "undone", {{"decision", 999}, {"task_path", "t.py"}, {"revision", ""}, {"previous", ""}}),
+        Code::NotFound);
     expectConsistent();
 }
 
@@ -125,14 +129,26 @@ TEST_F(ProposalRules, TheSecondOfTwoLandingsOnTheSameHeadIsRefused)
     const Event second = decide("p2", "accept");
     land("p1", first.id, "r1", "");
     EXPECT_EQ(refusal("", "landed",
-                      {{"proposal", "p2"}, {"task_path", "t.py"}, {"revision", "r2"}, {"previous", ""}, {"decision", second.id}}),
+                      {{"proposal", "p2"},
+                       {"task_path", "t.py"},
+                       {"revision", "r2"},
+                       {"previous", ""},
+                       {"decision", second.id}}),
               Code::Conflict);
     land("p2", second.id, "r2", "r1");
     EXPECT_EQ(refusal("", "landed",
-                      {{"proposal", "p2"}, {"task_path", "t.py"}, {"revision", "r3"}, {"previous", "r2"}, {"decision", second.id}}),
+                      {{"proposal", "p2"},
+                       {"task_path", "t.py"},
+                       {"revision", "r3"},
+                       {"previous", "r2"},
+                       {"decision", second.id}}),
               Code::Conflict);
     EXPECT_EQ(refusal("", "landed",
-                      {{"proposal", "p2"}, {"task_path", "u.py"}, {"revision", "r3"}, {"previous", ""}, {"decision", second.id}}),
+                      {{"proposal", "p2"},
+                       {"task_path", "u.py"},
+                       {"revision", "r3"},
+                       {"previous", ""},
+                       {"decision", second.id}}),
               Code::Conflict);
     EXPECT_EQ(headDigest(), "r2");
 }
@@ -142,7 +158,11 @@ TEST_F(ProposalRules, UndoingARejectLeavesTheHeadAlone)
     openProposal("s1", "p1", "");
     const Event rejected = decide("p1", "reject");
     EXPECT_EQ(refusal("", "landed",
-                      {{"proposal", "p1"}, {"task_path", "t.py"}, {"revision", "r"}, {"previous", ""}, {"decision", rejected.id}}),
+                      {{"proposal", "p1"},
+                       {"task_path", "t.py"},
+                       {"revision", "r"},
+                       {"previous", ""},
+                       {"decision", rejected.id}}),
               Code::InvalidInput);
     undo(rejected.id, "", "");
     EXPECT_EQ(headDigest(), "none");

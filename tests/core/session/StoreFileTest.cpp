@@ -58,16 +58,16 @@ TEST_P(DamagedStore, GivesAClearErrorAndIsNeverWrittenOver)
     closeStore();
     std::string bytes = *readFile(databaseFile());
     switch (GetParam()) {
-    case 0:   // the header
+    case 0: // the header
         bytes.replace(0, 100, std::string(100, 'z'));
         break;
-    case 1:   // cut off
+    case 1: // cut off
         bytes.resize(bytes.size() / 2);
         break;
-    case 2:   // every page but the first
+    case 2: // every page but the first
         std::fill(bytes.begin() + 4096, bytes.end(), 'z');
         break;
-    default:   // another kind of file
+    default: // another kind of file
         bytes = "this is a letter to my aunt, which I keep under a strange name\n";
     }
     ASSERT_TRUE(writeFileAtomically(databaseFile(), bytes));

@@ -34,7 +34,8 @@ protected:
         return opened ? *std::move(opened) : nullptr;
     }
 
-    Event must(const std::string &session, const std::string &actor, const std::string &type, const Json &data)
+    Event must(const std::string &session, const std::string &actor, const std::string &type,
+               const Json &data)
     {
         auto event = m_store->append(session, actor, type, data);
         EXPECT_TRUE(event) << type << ": " << event.error().text();
@@ -51,7 +52,11 @@ protected:
                        const std::string &actor = "builtin")
     {
         return must(session, actor, "proposal_opened",
-                    {{"proposal", id}, {"task_path", "t.py"}, {"candidate", "c-" + id}, {"base", ""}, {"item", item}});
+                    {{"proposal", id},
+                     {"task_path", "t.py"},
+                     {"candidate", "c-" + id},
+                     {"base", ""},
+                     {"item", item}});
     }
     Event decide(const std::string &proposal, const std::string &decision, const Json &hunks = Json::array())
     {
@@ -62,13 +67,17 @@ protected:
                const std::string &previous)
     {
         return must("", "person", "landed",
-                    {{"proposal", proposal}, {"task_path", "t.py"}, {"revision", revision},
-                     {"previous", previous}, {"decision", decision}});
+                    {{"proposal", proposal},
+                     {"task_path", "t.py"},
+                     {"revision", revision},
+                     {"previous", previous},
+                     {"decision", decision}});
     }
     Event undo(std::int64_t decision, const std::string &revision, const std::string &previous)
     {
-        return must("", "person", "undone",
-                    {{"decision", decision}, {"task_path", "t.py"}, {"revision", revision}, {"previous", previous}});
+        return must(
+            "", "person", "undone",
+            {{"decision", decision}, {"task_path", "t.py"}, {"revision", revision}, {"previous", previous}});
     }
     std::string stateOf(const std::string &proposal)
     {

@@ -36,8 +36,9 @@ int writeForever(const std::filesystem::path &workspace, int round, int fd)
         report(fd, std::to_string(event->id) + ' ' + *blob + ' ' + *tree);
         if (i % 3 != 0)
             continue;
-        if (!store.append("s1", "builtin", "proposal_opened",
-                          {{"proposal", "p" + tag}, {"task_path", "t.py"}, {"candidate", *tree}, {"base", ""}}))
+        if (!store.append(
+                "s1", "builtin", "proposal_opened",
+                {{"proposal", "p" + tag}, {"task_path", "t.py"}, {"candidate", *tree}, {"base", ""}}))
             return 4;
         event = store.append("", "person", "decided", {{"proposal", "p" + tag}, {"decision", "reject"}});
         if (!event)
@@ -75,7 +76,8 @@ TEST_F(StoreKill, NothingThatAppendReturnedIsLostByAKillAtFiftyRandomMoments)
             const std::string blob = line.substr(line.find(' ') + 1, 64);
             const std::string tree = line.substr(line.find(' ') + 66);
             const auto events = store->eventsAfter(id - 1, "", 1);
-            ASSERT_TRUE(events && events->size() == 1 && (*events)[0].id == id) << "event " << id << " is lost";
+            ASSERT_TRUE(events && events->size() == 1 && (*events)[0].id == id)
+                << "event " << id << " is lost";
             ASSERT_TRUE(store->blob(blob)) << store->blob(blob).error().text();
             ASSERT_TRUE(store->tree(tree)) << store->tree(tree).error().text();
             ++survivors;

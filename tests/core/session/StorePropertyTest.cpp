@@ -20,34 +20,38 @@ public:
         case 0:
             return try_("session_started",
                         {{"task", {{"name", "t"}, {"path", task()}, {"digest", name("d")}}},
-                         {"target", "cpu"}, {"policy", actor()}});
-        case 1:
-            return pick(4) == 0 && try_("session_ended", {{"reason", "done"}});
+                         {"target", "cpu"},
+                         {"policy", actor()}});
+        case 1: return pick(4) == 0 && try_("session_ended", {{"reason", "done"}});
         case 2:
-            return try_("plan_written", {{"items", {{{"id", name("i")}, {"title", "t"}}, {{"id", name("i")}}}}});
-        case 3:
-            return try_("plan_item_changed", {{"id", name("i")}, {"state", "done"}});
+            return try_("plan_written",
+                        {{"items", {{{"id", name("i")}, {"title", "t"}}, {{"id", name("i")}}}}});
+        case 3: return try_("plan_item_changed", {{"id", name("i")}, {"state", "done"}});
         case 4:
             return try_("candidate_created",
                         {{"candidate", name("c")}, {"parent", name("c")}, {"format", "native"}});
         case 5:
-            return try_("judged", {{"candidate", name("c")}, {"stage", pick(2) == 0 ? "quick" : "confirmed"},
-                                   {"task_digest", "d"}, {"report", {{"verdict", {{"class", name("k")}}}}}});
+            return try_("judged",
+                        {{"candidate", name("c")},
+                         {"stage", pick(2) == 0 ? "quick" : "confirmed"},
+                         {"task_digest", "d"},
+                         {"report", {{"verdict", {{"class", name("k")}}}}}});
         case 6:
         case 7:
-            return try_("proposal_opened", {{"proposal", "p" + std::to_string(pick(60))}, {"task_path", task()},
-                                            {"candidate", name("c")}, {"base", ""}, {"item", name("i")}});
+            return try_("proposal_opened",
+                        {{"proposal", "p" + std::to_string(pick(60))},
+                         {"task_path", task()},
+                         {"candidate", name("c")},
+                         {"base", ""},
+                         {"item", name("i")}});
         case 8: {
             static const char *const states[] = {"open", "superseded", "stale", "withdrawn"};
             return try_("proposal_state_changed",
                         {{"proposal", "p" + std::to_string(pick(60))}, {"state", states[pick(4)]}});
         }
-        case 9:
-            return decide();
-        case 10:
-            return land(0);
-        default:
-            return undo();
+        case 9: return decide();
+        case 10: return land(0);
+        default: return undo();
         }
     }
 
@@ -73,9 +77,10 @@ private:
     {
         static const char *const words[] = {"accept", "accept_in_part", "reject"};
         const std::string id = "p" + std::to_string(pick(60));
-        const auto event = m_store.append(
-            "", actor(), "decided",
-            {{"proposal", id}, {"decision", words[pick(3)]}, {"hunks", pick(2) == 0 ? Json::array() : Json::array({1})}});
+        const auto event = m_store.append("", actor(), "decided",
+                                          {{"proposal", id},
+                                           {"decision", words[pick(3)]},
+                                           {"hunks", pick(2) == 0 ? Json::array() : Json::array({1})}});
         if (!event)
             return false;
         return pick(2) == 0 ? land(event->id) : true;
@@ -85,8 +90,11 @@ private:
         const std::string where = task();
         return m_store
             .append("", actor(), "landed",
-                    {{"proposal", ""}, {"task_path", where}, {"revision", name("r")},
-                     {"previous", pick(4) == 0 ? "x" : head(where)}, {"decision", decision}})
+                    {{"proposal", ""},
+                     {"task_path", where},
+                     {"revision", name("r")},
+                     {"previous", pick(4) == 0 ? "x" : head(where)},
+                     {"decision", decision}})
             .has_value();
     }
     bool undo()
@@ -98,7 +106,9 @@ private:
         const std::string where = task();
         return m_store
             .append("", actor(), "undone",
-                    {{"decision", row.event}, {"task_path", where}, {"revision", row.previousHead},
+                    {{"decision", row.event},
+                     {"task_path", where},
+                     {"revision", row.previousHead},
                      {"previous", head(where)}})
             .has_value();
     }

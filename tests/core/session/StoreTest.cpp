@@ -16,7 +16,8 @@ using StoreTest = StoreFixture;
 TEST_F(StoreTest, AnAppendedEventComesBackAsItWas)
 {
     startSession("s1");
-    const Event note = must("s1", "builtin", "note", {{"text", "fuse"}, {"figures", Json::array({{{"value", 1.5}}})}});
+    const Event note =
+        must("s1", "builtin", "note", {{"text", "fuse"}, {"figures", Json::array({{{"value", 1.5}}})}});
     const auto events = store().eventsAfter(0);
     ASSERT_TRUE(events);
     ASSERT_EQ(events->size(), 2u);
@@ -63,7 +64,10 @@ TEST_F(StoreTest, TheNewestVerdictOfAStageCounts)
     startSession("s1");
     const auto judge = [&](const std::string &stage, const std::string &word) {
         must("s1", "builtin", "judged",
-             {{"candidate", "c"}, {"stage", stage}, {"task_digest", "d1"}, {"report", {{"verdict", {{"class", word}}}}}});
+             {{"candidate", "c"},
+              {"stage", stage},
+              {"task_digest", "d1"},
+              {"report", {{"verdict", {{"class", word}}}}}});
     };
     EXPECT_FALSE(*store().verdict("c"));
     judge("quick", "wrong");
@@ -163,9 +167,8 @@ TEST_F(StoreTest, AWriterThatWaitsTooLongGetsAConflict)
     startSession("s1");
     auto blocked = open({.busyTimeout = std::chrono::milliseconds(50)});
     // A lease is taken inside a write transaction, so a slow writer is imitated by SQLite itself.
-    const std::string command = "sqlite3 '" + databaseFile().string()
-        + "' 'BEGIN IMMEDIATE;' '.shell touch " + (workspace() / "locked").string()
-        + "' '.shell sleep 1' 'ROLLBACK;'";
+    const std::string command = "sqlite3 '" + databaseFile().string() + "' 'BEGIN IMMEDIATE;' '.shell touch "
+        + (workspace() / "locked").string() + "' '.shell sleep 1' 'ROLLBACK;'";
     std::thread writer([&] { EXPECT_EQ(std::system(command.c_str()), 0); });
     while (!std::filesystem::exists(workspace() / "locked"))
         std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -66,8 +66,8 @@ TEST_F(SettingsFileTest, ABrokenFileIsOneProblemWithItsLine)
 
 TEST_F(SettingsFileTest, AWorkspaceFileMayNotNamePrograms)
 {
-    const SettingsFile content =
-        read("{\"python\": \"./evil\", \"unsandboxed\": true, \"theme\": \"dark\"}", SettingOrigin::Workspace);
+    const SettingsFile content = read("{\"python\": \"./evil\", \"unsandboxed\": true, \"theme\": \"dark\"}",
+                                      SettingOrigin::Workspace);
     EXPECT_EQ(content.problems.size(), 2u);
     EXPECT_EQ(content.entries.size(), 1u);
     EXPECT_FALSE(writeSetting(file(), SettingOrigin::Workspace, "compiler", "./evil"));
@@ -99,7 +99,8 @@ TEST_F(SettingsFileTest, AWorkspacesFolderThatIsALinkIsNotWrittenThrough)
 {
     fs::create_directory(m_folder.path() / "elsewhere");
     fs::create_directory_symlink(m_folder.path() / "elsewhere", m_folder.path() / ".heddle");
-    EXPECT_FALSE(writeSetting(m_folder.path() / ".heddle/settings.json", SettingOrigin::Workspace, "seed", 5));
+    EXPECT_FALSE(
+        writeSetting(m_folder.path() / ".heddle/settings.json", SettingOrigin::Workspace, "seed", 5));
     EXPECT_TRUE(fs::is_empty(m_folder.path() / "elsewhere"));
 }
 

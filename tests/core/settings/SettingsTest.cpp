@@ -17,26 +17,18 @@ std::string typeText(const SettingKey &key)
 {
     std::string words;
     switch (key.type) {
-    case SettingType::Text:
-        return "text";
+    case SettingType::Text: return "text";
     case SettingType::Word:
         for (const std::string_view word : key.words)
             words += (words.empty() ? "" : ", ") + std::string(word);
         return words;
-    case SettingType::Program:
-        return "program";
-    case SettingType::Target:
-        return "target";
-    case SettingType::Boolean:
-        return "boolean";
-    case SettingType::Number:
-        return "number";
-    case SettingType::NumberOrUnset:
-        return "number or unset";
-    case SettingType::Integer:
-        return "integer";
-    case SettingType::IntegerOrUnset:
-        return "integer or unset";
+    case SettingType::Program: return "program";
+    case SettingType::Target: return "target";
+    case SettingType::Boolean: return "boolean";
+    case SettingType::Number: return "number";
+    case SettingType::NumberOrUnset: return "number or unset";
+    case SettingType::Integer: return "integer";
+    case SettingType::IntegerOrUnset: return "integer or unset";
     }
     return words;
 }
@@ -69,14 +61,28 @@ TEST(SettingsSchema, EveryDefaultIsAllowedAndExplained)
 TEST(SettingsSchema, ValuesOfAnotherTypeOrRangeAreRefused)
 {
     const std::pair<const char *, Json> bad[] = {
-        {"budget_seconds", "120"}, {"budget_seconds", 0},     {"budget_seconds", nullptr},
-        {"budget_seconds", 1e9},   {"tolerance", -1e-3},      {"tolerance", 2},
-        {"theme", "blue"},         {"theme", 1},              {"unsandboxed", "yes"},
-        {"seed", 1.5},             {"seed", -1},              {"editor_font_size", 5},
-        {"python", 3},             {"python", std::string("a\0b", 3)},
-        {"target", "gpu"},         {"target", "cuda:"},       {"target", "cuda:x"},
-        {"target", "ssh:///cpu"},  {"target", "ssh://-oProxyCommand=x/cpu"},
-        {"target", "ssh://h"},     {"target", "ssh://a b/cpu"}, {"nonsense", 1},
+        {"budget_seconds", "120"},
+        {"budget_seconds", 0},
+        {"budget_seconds", nullptr},
+        {"budget_seconds", 1e9},
+        {"tolerance", -1e-3},
+        {"tolerance", 2},
+        {"theme", "blue"},
+        {"theme", 1},
+        {"unsandboxed", "yes"},
+        {"seed", 1.5},
+        {"seed", -1},
+        {"editor_font_size", 5},
+        {"python", 3},
+        {"python", std::string("a\0b", 3)},
+        {"target", "gpu"},
+        {"target", "cuda:"},
+        {"target", "cuda:x"},
+        {"target", "ssh:///cpu"},
+        {"target", "ssh://-oProxyCommand=x/cpu"},
+        {"target", "ssh://h"},
+        {"target", "ssh://a b/cpu"},
+        {"nonsense", 1},
     };
     for (const auto &[name, value] : bad) {
         const auto checked = validateSetting(name, value, SettingOrigin::User);

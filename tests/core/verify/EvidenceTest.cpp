@@ -63,6 +63,13 @@ TEST(Evidence, aFindingSurvivesALaterPassOfTheSameCheck)
     EXPECT_EQ(sheet.verdict(), VerdictClass::RewardHack);
 }
 
+TEST(Evidence, aCheckThatWasMadeIsNotUndoneByALaterNotRun)
+{
+    EvidenceSheet sheet = completeSheet();
+    sheet.skip("guard_zones", "Python has none");
+    EXPECT_EQ(sheet.find("guard_zones")->status, Status::Passed);
+}
+
 TEST(Evidence, theSheetSurvivesTheWayThroughJson)
 {
     EvidenceSheet sheet = completeSheet();

@@ -101,7 +101,9 @@ void CommonTest::aSpeedupIsClaimedOnlyOutsideOne()
     QVERIFY((Ratio{1.2, 1.1, 1.3}).isClaim());
     QVERIFY((Ratio{0.8, 0.7, 0.9}).isClaim());
     QVERIFY(!(Ratio{1.02, 0.99, 1.05}).isClaim());
-    const Json report{{"speedup", {{"runner", {{"compile", {{"value", 1.02}, {"ci", {0.99, 1.05}}}}}}, {"deployed", nullptr}}}};
+    const Json report{
+        {"speedup",
+         {{"runner", {{"compile", {{"value", 1.02}, {"ci", {0.99, 1.05}}}}}}, {"deployed", nullptr}}}};
     QVERIFY(Report::speedupText(report, "compile").contains(u"no clear difference"_s));
 }
 
@@ -135,7 +137,8 @@ void CommonTest::aReportWithoutFiguresGivesNone()
 
 void CommonTest::deployedSpeedupsCountOnceConfirmed()
 {
-    Json report{{"speedup", {{"runner", {{"compile", {{"value", 2.0}, {"ci", {1.9, 2.1}}}}}}, {"deployed", nullptr}}}};
+    Json report{{"speedup",
+                 {{"runner", {{"compile", {{"value", 2.0}, {"ci", {1.9, 2.1}}}}}}, {"deployed", nullptr}}}};
     QVERIFY(Report::speedupText(report, "compile").startsWith(u"2.00×"_s));
     report["speedup"]["deployed"] = {{"compile", {{"value", 1.5}, {"ci", {1.4, 1.6}}}}};
     QVERIFY(Report::speedupText(report, "compile").startsWith(u"1.50×"_s));
@@ -152,7 +155,8 @@ void CommonTest::everyCodeHasASentenceAndANextStep()
 
 void CommonTest::theCoresOwnNextStepWins()
 {
-    const ErrorMessage message = ErrorText::message(Error(Code::Environment, "no torch", "python3", "set HEDDLE_PYTHON"));
+    const ErrorMessage message =
+        ErrorText::message(Error(Code::Environment, "no torch", "python3", "set HEDDLE_PYTHON"));
     QCOMPARE(message.next, u"set HEDDLE_PYTHON"_s);
     QVERIFY(message.title.contains(u"python3"_s));
 }
@@ -160,20 +164,37 @@ void CommonTest::theCoresOwnNextStepWins()
 void CommonTest::bothThemesHaveReadableContrast()
 {
     for (const Theme *theme : {&Theme::light(), &Theme::dark()}) {
-        const std::vector<std::pair<QColor, QColor>> pairs{
-            {theme->text, theme->window},          {theme->text, theme->panel},        {theme->text, theme->base},
-            {theme->mutedText, theme->panel},      {theme->mutedText, theme->window},  {theme->accent, theme->panel},
-            {theme->onAccent, theme->accent},      {theme->text, theme->selection},    {theme->text, theme->diffAdded},
-            {theme->text, theme->diffRemoved},     {theme->text, theme->diffAddedStrong},
-            {theme->text, theme->diffRemovedStrong}, {theme->success, theme->base},    {theme->danger, theme->base},
-            {theme->warning, theme->base},         {theme->keyword, theme->base},      {theme->string, theme->base},
-            {theme->comment, theme->base},         {theme->number, theme->base},       {theme->function, theme->base},
-            {theme->preprocessor, theme->base},    {theme->lineNumber, theme->base},   {theme->text, theme->warningSoft},
-            {theme->text, theme->dangerSoft},      {theme->text, theme->successSoft},  {theme->mutedText, theme->diffHunk},
-            {theme->danger, theme->dangerSoft}};
+        const std::vector<std::pair<QColor, QColor>> pairs{{theme->text, theme->window},
+                                                           {theme->text, theme->panel},
+                                                           {theme->text, theme->base},
+                                                           {theme->mutedText, theme->panel},
+                                                           {theme->mutedText, theme->window},
+                                                           {theme->accent, theme->panel},
+                                                           {theme->onAccent, theme->accent},
+                                                           {theme->text, theme->selection},
+                                                           {theme->text, theme->diffAdded},
+                                                           {theme->text, theme->diffRemoved},
+                                                           {theme->text, theme->diffAddedStrong},
+                                                           {theme->text, theme->diffRemovedStrong},
+                                                           {theme->success, theme->base},
+                                                           {theme->danger, theme->base},
+                                                           {theme->warning, theme->base},
+                                                           {theme->keyword, theme->base},
+                                                           {theme->string, theme->base},
+                                                           {theme->comment, theme->base},
+                                                           {theme->number, theme->base},
+                                                           {theme->function, theme->base},
+                                                           {theme->preprocessor, theme->base},
+                                                           {theme->lineNumber, theme->base},
+                                                           {theme->text, theme->warningSoft},
+                                                           {theme->text, theme->dangerSoft},
+                                                           {theme->text, theme->successSoft},
+                                                           {theme->mutedText, theme->diffHunk},
+                                                           {theme->danger, theme->dangerSoft}};
         for (const auto &[ink, paper] : pairs) {
-            QVERIFY2(contrastRatio(ink, paper) >= 4.5,
-                     qPrintable(u"%1 on %2: %3"_s.arg(ink.name(), paper.name()).arg(contrastRatio(ink, paper))));
+            QVERIFY2(
+                contrastRatio(ink, paper) >= 4.5,
+                qPrintable(u"%1 on %2: %3"_s.arg(ink.name(), paper.name()).arg(contrastRatio(ink, paper))));
         }
     }
 }
@@ -278,8 +299,8 @@ void CommonTest::theJobIndicatorCancelsTheOldestJob()
 
 void CommonTest::everyVerdictClassHasWords()
 {
-    for (const char *name : {"not_judged", "did_not_build", "reward_hack", "crashed", "timed_out", "wrong", "suspicious",
-                             "precision_changed", "structure_assuming", "fallback", "clean"}) {
+    for (const char *name : {"not_judged", "did_not_build", "reward_hack", "crashed", "timed_out", "wrong",
+                             "suspicious", "precision_changed", "structure_assuming", "fallback", "clean"}) {
         QVERIFY2(StatusMark::verdictName(name) != QString::fromLatin1(name), name);
         QVERIFY2(!StatusMark::verdictSentence(name).isEmpty(), name);
     }

@@ -32,10 +32,7 @@ private slots:
     void aDamagedJournalEntryIsLeftOut();
 };
 
-void EditorTest::init()
-{
-    testing::GuiFixture::failOnWarnings();
-}
+void EditorTest::init() { testing::GuiFixture::failOnWarnings(); }
 
 void EditorTest::replacingTheTextIsOneUndoStep()
 {

@@ -79,10 +79,7 @@ private slots:
     void aRejectionNeedsAReason();
 };
 
-void ReviewTest::init()
-{
-    testing::GuiFixture::failOnWarnings();
-}
+void ReviewTest::init() { testing::GuiFixture::failOnWarnings(); }
 
 void ReviewTest::theDiffNumbersItsLinesAndMarksWhatChanged()
 {

@@ -39,9 +39,11 @@ Json report(const std::string &verdict)
             {"candidate", timing(1.0)},
             {"verdict",
              {{"class", verdict},
-              {"evidence", {{{"id", "b"}, {"status", "passed"}, {"message", "fine"}, {"data", {{"max_abs", 1e-7}}}},
-                            {{"id", "a"}, {"status", "failed"}, {"message", "bad"}, {"data", Json::object()}}}}}},
-            {"speedup", {{"runner", {{"compile", {{"value", 2.0}, {"ci", {1.9, 2.1}}}}}}, {"deployed", nullptr}}}};
+              {"evidence",
+               {{{"id", "b"}, {"status", "passed"}, {"message", "fine"}, {"data", {{"max_abs", 1e-7}}}},
+                {{"id", "a"}, {"status", "failed"}, {"message", "bad"}, {"data", Json::object()}}}}}},
+            {"speedup",
+             {{"runner", {{"compile", {{"value", 2.0}, {"ci", {1.9, 2.1}}}}}}, {"deployed", nullptr}}}};
 }
 
 } // namespace
@@ -114,7 +116,8 @@ void ViewsTest::figuresOfMeasurementsStandOnlyInLinks()
 
 void ViewsTest::aNotesFigureLinksToTheEventThatMeasuredIt()
 {
-    const Json data{{"text", "It took 4.00 ms before."}, {"figures", {{{"text", "4.00 ms"}, {"event", 3}}, {{"text", "2 runs"}, {"event", 4}}}}};
+    const Json data{{"text", "It took 4.00 ms before."},
+                    {"figures", {{{"text", "4.00 ms"}, {"event", 3}}, {{"text", "2 runs"}, {"event", 4}}}}};
     const std::vector<Fragment> parts = EventText::fragments(eventOf(9, "note", data));
     QCOMPARE(parts.size(), std::size_t(4));
     QVERIFY((parts[1] == Fragment{Fragment::Kind::Link, u"4.00 ms"_s, 3}));
@@ -165,8 +168,8 @@ void ViewsTest::resultsKeepOneRowForACandidateAndStage()
 {
     ResultsView view;
     const Json judged{{"candidate", "c0ffee00"}, {"stage", "quick"}, {"report", report("clean")}};
-    view.setEvents({eventOf(1, "baseline_measured", {{"baselines", {{"eager", timing(4.0)}}}}), eventOf(2, "judged", judged),
-                    eventOf(3, "judged", judged)});
+    view.setEvents({eventOf(1, "baseline_measured", {{"baselines", {{"eager", timing(4.0)}}}}),
+                    eventOf(2, "judged", judged), eventOf(3, "judged", judged)});
     QCOMPARE(view.rowCount(), 2);
     QSignalSpy spy(&view, &ResultsView::eventActivated);
     auto *table = view.findChild<DataTable *>();
@@ -221,13 +224,19 @@ void ViewsTest::scanningLeavesOutHiddenAndHeadFolders()
     const auto folder = TempFolder::create("heddle-scan-");
     QVERIFY(folder.has_value());
     const std::string task = "class Model:\n    pass\n";
-    QVERIFY(writeTree(folder->path(), {{"b.py", task}, {"sub/a.py", task}, {"other.py", "x = 1\n"}, {"b.heddle/kernel.cpp", "k"},
-                                       {"b.heddle/c.py", task}, {"__pycache__/d.py", task}}));
+    QVERIFY(writeTree(folder->path(),
+                      {{"b.py", task},
+                       {"sub/a.py", task},
+                       {"other.py", "x = 1\n"},
+                       {"b.heddle/kernel.cpp", "k"},
+                       {"b.heddle/c.py", task},
+                       {"__pycache__/d.py", task}}));
     QVERIFY(makeFolder(folder->path() / ".hidden"));
     QVERIFY(writeFileAtomically(folder->path() / ".hidden" / "e.py", task));
     const auto tasks = scanTasks(folder->path(), {});
     QVERIFY(tasks.has_value());
-    QVERIFY((*tasks == std::vector<TaskFile>{{"b.py", {"b.heddle/c.py", "b.heddle/kernel.cpp"}}, {"sub/a.py", {}}}));
+    QVERIFY((*tasks
+             == std::vector<TaskFile>{{"b.py", {"b.heddle/c.py", "b.heddle/kernel.cpp"}}, {"sub/a.py", {}}}));
     std::stop_source stop;
     stop.request_stop();
     QVERIFY(!scanTasks(folder->path(), stop.get_token()).has_value());
@@ -236,7 +245,8 @@ void ViewsTest::scanningLeavesOutHiddenAndHeadFolders()
 void ViewsTest::theTreeKeepsItsSelection()
 {
     TaskTree tree;
-    const QAbstractItemModelTester tester(tree.tasks(), QAbstractItemModelTester::FailureReportingMode::Fatal);
+    const QAbstractItemModelTester tester(tree.tasks(),
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
     tree.setTasks({{"a.py", {}}, {"b.py", {"b.heddle/plan.json"}}});
     tree.selectTask(u"b.py"_s);
     QSignalSpy spy(&tree, &TaskTree::taskSelected);
@@ -272,7 +282,8 @@ void ViewsTest::theCheckUpNamesWhatIsMissing()
     WelcomePage page;
     const auto *table = page.findChild<DataTable *>();
     QCOMPARE(table->rows()->rowCount(), 0);
-    page.setCheckUp({{{"id", "torch"}, {"ok", false}, {"missing", "no PyTorch"}, {"next", "set HEDDLE_PYTHON"}}});
+    page.setCheckUp(
+        {{{"id", "torch"}, {"ok", false}, {"missing", "no PyTorch"}, {"next", "set HEDDLE_PYTHON"}}});
     const Row &row = table->rows()->rows().front();
     QCOMPARE(row.cells[0].text, u"missing"_s);
     QCOMPARE(row.cells[2].text, u"no PyTorch"_s);

@@ -15,7 +15,8 @@ extern "C" void row_peak(const float *x, float *peak, int64_t rows, int32_t cols
     });
 }
 
-extern "C" void row_softmax(const float *x, const float *peak, float *out, int64_t rows, int32_t cols, float scale)
+extern "C" void row_softmax(const float *x, const float *peak, float *out, int64_t rows, int32_t cols,
+                            float scale)
 {
     heddle::parallel_chunks(rows, 16, [=](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
