@@ -30,7 +30,8 @@ FileTree savedAgain(FileTree files, int turn)
 {
     for (auto &[name, text] : files) {
         if (name.ends_with(".cpp"))
-            text += "// saved " + std::to_string(turn) + " at " + std::to_string(Clock::now().time_since_epoch().count()) + '\n';
+            text += "// saved " + std::to_string(turn) + " at "
+                + std::to_string(Clock::now().time_since_epoch().count()) + '\n';
     }
     return files;
 }
@@ -41,7 +42,7 @@ Result<double> loadInlineSeconds(const Environment &environment, const fs::path 
     const std::string python = environment.python.empty() ? "python3" : environment.python.string();
     const std::string script = (environment.package / "bench_load_inline.py").string();
     const std::string command = '"' + python + "\" \"" + script + "\" \"" + kernel.string() + "\" \""
-                                + (environment.resources / "include").string() + '"';
+        + (environment.resources / "include").string() + '"';
     FILE *pipe = ::popen(command.c_str(), "r");
     if (pipe == nullptr)
         return Error(Code::Environment, "Python could not be started", python);
@@ -73,11 +74,14 @@ Result<Json> latency(Context &context)
         const auto start = Clock::now();
         HEDDLE_TRY(const Json report, workbench->judge(session, saved, {}, context.cancel(), {}));
         const double took = secondsSince(start);
-        const EvidenceSheet sheet = EvidenceSheet::fromJson(memberOr(memberOr(report, "verdict"), "evidence"));
+        const EvidenceSheet sheet =
+            EvidenceSheet::fromJson(memberOr(memberOr(report, "verdict"), "evidence"));
         if (const auto missing = sheet.missing("quick"); !missing.empty())
             return Error(Code::Internal, "the verdict lacks the row " + missing.front(), "bench latency");
         if (sheet.verdict() != VerdictClass::Clean)
-            return Error(Code::Internal, "the benchmark's own candidate is not clean: " + compactText(sheet.toJson()), "bench latency");
+            return Error(Code::Internal,
+                         "the benchmark's own candidate is not clean: " + compactText(sheet.toJson()),
+                         "bench latency");
         // The first pays for baselines and for starting everything.
         if (turn > 0)
             seconds.push_back(took);
@@ -86,14 +90,16 @@ Result<Json> latency(Context &context)
     HEDDLE_TRY(const double inlineSeconds, loadInlineSeconds(environment, plan / "cpu" / "kernel.cpp"));
     const double own = median(seconds);
     return Json{{"turns", seconds.size()},
-                {"verdict_seconds", {{"median", own}, {"min", quantile(seconds, 0.0)}, {"max", quantile(seconds, 1.0)}}},
+                {"verdict_seconds",
+                 {{"median", own}, {"min", quantile(seconds, 0.0)}, {"max", quantile(seconds, 1.0)}}},
                 {"load_inline_seconds", inlineSeconds},
                 {"times_faster", inlineSeconds / own}};
 }
 
 Json taskRow(const std::string &name, const Json &report, double seconds)
 {
-    Json row{{"task", name}, {"seconds", seconds}, {"class", nullptr}, {"reason", stringOr(report, "reason")}};
+    Json row{
+        {"task", name}, {"seconds", seconds}, {"class", nullptr}, {"reason", stringOr(report, "reason")}};
     if (!memberOr(report, "candidate").is_object())
         return row;
     row["class"] = stringOr(memberOr(report, "verdict"), "class");
@@ -107,11 +113,12 @@ std::string rowText(const Json &row)
     std::array<char, 320> line{};
     const Json &speedup = memberOr(row, "speedup");
     const bool isJudged = speedup.is_object();
-    std::snprintf(line.data(), line.size(), "%-28s %-14s %-24s %-24s %-24s %5.1f s\n", stringOr(row, "task").c_str(),
-                  isJudged ? stringOr(row, "class").c_str() : stringOr(row, "reason").c_str(),
-                  isJudged ? ratioText(memberOr(speedup, "eager")).c_str() : "",
-                  isJudged ? ratioText(memberOr(speedup, "compile")).c_str() : "",
-                  isJudged ? ratioText(memberOr(speedup, "strongest")).c_str() : "", numberOr(row, "seconds", 0.0));
+    std::snprintf(
+        line.data(), line.size(), "%-28s %-14s %-24s %-24s %-24s %5.1f s\n", stringOr(row, "task").c_str(),
+        isJudged ? stringOr(row, "class").c_str() : stringOr(row, "reason").c_str(),
+        isJudged ? ratioText(memberOr(speedup, "eager")).c_str() : "",
+        isJudged ? ratioText(memberOr(speedup, "compile")).c_str() : "",
+        isJudged ? ratioText(memberOr(speedup, "strongest")).c_str() : "", numberOr(row, "seconds", 0.0));
     return line.data();
 }
 
@@ -123,9 +130,11 @@ int benchLatency(Context &context)
     if (!measured)
         return context.fail(measured.error(), "bench latency");
     const Json &own = memberOr(*measured, "verdict_seconds");
-    std::printf("saved source to quick verdict: median %s (min %s, max %s)\nload_inline of the same kernel: %s\n%.0f times faster\n",
+    std::printf("saved source to quick verdict: median %s (min %s, max %s)\nload_inline of the same kernel: "
+                "%s\n%.0f times faster\n",
                 timeText(numberOr(own, "median", 0)).c_str(), timeText(numberOr(own, "min", 0)).c_str(),
-                timeText(numberOr(own, "max", 0)).c_str(), timeText(numberOr(*measured, "load_inline_seconds", 0)).c_str(),
+                timeText(numberOr(own, "max", 0)).c_str(),
+                timeText(numberOr(*measured, "load_inline_seconds", 0)).c_str(),
                 numberOr(*measured, "times_faster", 0));
     const bool isFast = numberOr(*measured, "times_faster", 0) >= 20.0;
     const int written = context.writeJson(std::move(*measured), "bench latency");
@@ -142,7 +151,8 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
             tasks.push_back(entry.path());
     }
     if (tasks.empty())
-        return context.fail(Error(Code::InvalidInput, "the folder holds no task", folder.string()), "bench tasks");
+        return context.fail(Error(Code::InvalidInput, "the folder holds no task", folder.string()),
+                            "bench tasks");
     std::sort(tasks.begin(), tasks.end());
     auto workspace = TempFolder::create("heddle-bench-");
     if (!workspace)
@@ -150,7 +160,8 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
     auto workbench = Workbench::create(context.environment(), workspace->path(), context.options().target);
     if (!workbench)
         return context.fail(workbench.error(), "bench tasks");
-    std::printf("%-28s %-14s %-24s %-24s %-24s\n", "task", "verdict", "vs eager", "vs compile", "vs strongest");
+    std::printf("%-28s %-14s %-24s %-24s %-24s\n", "task", "verdict", "vs eager", "vs compile",
+                "vs strongest");
     Json rows = Json::array();
     std::vector<double> gains;
     for (const fs::path &task : tasks) {
@@ -173,7 +184,8 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
         std::fflush(stdout);
     }
     std::printf("geometric mean vs compile over %zu tasks: %.2f×\n", gains.size(), geometricMean(gains));
-    return context.writeJson(Json{{"tasks", rows}, {"geomean_vs_compile", geometricMean(gains)}}, "bench tasks");
+    return context.writeJson(Json{{"tasks", rows}, {"geomean_vs_compile", geometricMean(gains)}},
+                             "bench tasks");
 }
 
 } // namespace heddle::cli

@@ -32,8 +32,10 @@ def get_init_inputs():
 
 FileTree pythonCandidate(int passes)
 {
-    return {{"model_new.py", "import torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        for _ in range("
-                                 + std::to_string(passes) + "):\n            x = x * 0.999 + 0.001\n        return x\n"}};
+    return {{"model_new.py",
+             "import torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n    def forward(self, x):\n        for "
+             "_ in range("
+                 + std::to_string(passes) + "):\n            x = x * 0.999 + 0.001\n        return x\n"}};
 }
 
 FileTree nativeCandidate()
@@ -83,28 +85,40 @@ Result<Json> prove(Context &context, int judgements)
     HEDDLE_CHECK_OK(writeFileAtomically(folder.path() / "passes.py", task));
     HEDDLE_TRY(std::unique_ptr<WorkerConnection> worker,
                WorkerConnection::create(context.environment(), context.options().target));
-    HEDDLE_TRY(const Json opened, worker->call("task.open", {{"path", "passes.py"}, {"source", task}}, context.cancel(), {}));
+    HEDDLE_TRY(const Json opened,
+               worker->call("task.open", {{"path", "passes.py"}, {"source", task}}, context.cancel(), {}));
     const auto compare = [&](const Json &subject, const Json &other) -> Result<Tally> {
-        HEDDLE_TRY(const Json said, worker->call("candidate.compare",
-                                                 {{"handle", memberOr(opened, "handle")},
-                                                  {"subject", subject},
-                                                  {"other", other},
-                                                  {"judgements", judgements}},
-                                                 context.cancel(), context.progress()));
+        HEDDLE_TRY(const Json said,
+                   worker->call("candidate.compare",
+                                {{"handle", memberOr(opened, "handle")},
+                                 {"subject", subject},
+                                 {"other", other},
+                                 {"judgements", judgements}},
+                                context.cancel(), context.progress()));
         return count(memberOr(said, "ratios"));
     };
-    const auto native = [](int steps) { return Json{{"files", nativeCandidate()}, {"tunables", {{"STEPS", steps}}}}; };
+    const auto native = [](int steps) {
+        return Json{{"files", nativeCandidate()}, {"tunables", {{"STEPS", steps}}}};
+    };
     const auto python = [](int passes) { return Json{{"files", pythonCandidate(passes)}}; };
     HEDDLE_TRY(const Tally sameNative, compare(native(200), native(200)));
     HEDDLE_TRY(const Tally slowNative, compare(native(220), native(200)));
     HEDDLE_TRY(const Tally samePython, compare(python(10), {{"baseline", "eager"}}));
     HEDDLE_TRY(const Tally slowPython, compare(python(11), {{"baseline", "eager"}}));
-    const auto share = [](int part, const Tally &tally) { return static_cast<double>(part) / tally.judgements; };
-    const double falseAlarms = std::max(share(sameNative.excludesOne, sameNative), share(samePython.excludesOne, samePython));
-    const double found = std::min(share(slowNative.isSlower, slowNative), share(slowPython.isSlower, slowPython));
+    const auto share = [](int part, const Tally &tally) {
+        return static_cast<double>(part) / tally.judgements;
+    };
+    const double falseAlarms =
+        std::max(share(sameNative.excludesOne, sameNative), share(samePython.excludesOne, samePython));
+    const double found =
+        std::min(share(slowNative.isSlower, slowNative), share(slowPython.isSlower, slowPython));
     return Json{{"judgements", judgements},
-                {"native", {{"a_a_excludes_1", share(sameNative.excludesOne, sameNative)}, {"slowdown_found", share(slowNative.isSlower, slowNative)}}},
-                {"pytorch", {{"a_a_excludes_1", share(samePython.excludesOne, samePython)}, {"slowdown_found", share(slowPython.isSlower, slowPython)}}},
+                {"native",
+                 {{"a_a_excludes_1", share(sameNative.excludesOne, sameNative)},
+                  {"slowdown_found", share(slowNative.isSlower, slowNative)}}},
+                {"pytorch",
+                 {{"a_a_excludes_1", share(samePython.excludesOne, samePython)},
+                  {"slowdown_found", share(slowPython.isSlower, slowPython)}}},
                 {"holds", falseAlarms <= 0.05 && found >= 0.95}};
 }
 
@@ -118,11 +132,14 @@ int benchTiming(Context &context, int judgements)
         return context.fail(proved.error(), "bench timing");
     for (const char *kind : {"native", "pytorch"}) {
         const Json &row = (*proved)[kind];
-        std::printf("%-8s same code called different: %4.1f %% (at most 5)   a tenth slower found: %5.1f %% (at least 95)\n", kind,
-                    numberOr(row, "a_a_excludes_1", 1.0) * 100.0, numberOr(row, "slowdown_found", 0.0) * 100.0);
+        std::printf("%-8s same code called different: %4.1f %% (at most 5)   a tenth slower found: %5.1f %% "
+                    "(at least 95)\n",
+                    kind, numberOr(row, "a_a_excludes_1", 1.0) * 100.0,
+                    numberOr(row, "slowdown_found", 0.0) * 100.0);
     }
     const bool holds = boolOr(*proved, "holds", false);
-    std::printf("%s over %d judgements each\n", holds ? "the proof holds" : "the proof does NOT hold", judgements);
+    std::printf("%s over %d judgements each\n", holds ? "the proof holds" : "the proof does NOT hold",
+                judgements);
     const int written = context.writeJson(std::move(*proved), "bench timing");
     return written != Done ? written : holds ? Done : NotClean;
 }

@@ -18,7 +18,7 @@ int baseline(Context &context, const std::filesystem::path &task);
 struct JudgeArguments {
     std::filesystem::path task;
     std::filesystem::path candidate;
-    std::filesystem::path against;   ///< another candidate, or empty
+    std::filesystem::path against; ///< another candidate, or empty
     bool isConfirmed = false;
 };
 int judge(Context &context, const JudgeArguments &arguments);
@@ -32,7 +32,7 @@ struct OptimizeArguments {
 int optimize(Context &context, const OptimizeArguments &arguments);
 
 struct ExportArguments {
-    std::string candidate;   ///< a digest (or its start) of this workspace, or a folder
+    std::string candidate; ///< a digest (or its start) of this workspace, or a folder
     std::filesystem::path task;
     std::string as = "modelnew";
     std::filesystem::path folder;
@@ -42,9 +42,11 @@ int exportCandidate(Context &context, const ExportArguments &arguments);
 int listProposals(Context &context);
 int showProposal(Context &context, const std::string &proposal);
 int acceptProposal(Context &context, const std::string &proposal, const std::vector<std::string> &hunks);
-int rejectProposal(Context &context, const std::string &proposal, const std::string &reason, const std::string &comment);
+int rejectProposal(Context &context, const std::string &proposal, const std::string &reason,
+                   const std::string &comment);
 int undoDecision(Context &context, std::int64_t decision);
-int commentProposal(Context &context, const std::string &proposal, const std::string &file, int line, const std::string &text);
+int commentProposal(Context &context, const std::string &proposal, const std::string &file, int line,
+                    const std::string &text);
 int restoreRevision(Context &context, const std::string &task, const std::string &revision);
 
 int listSessions(Context &context);

@@ -25,23 +25,16 @@ int exitCodeOf(Code code)
     case Code::InvalidInput:
     case Code::NotFound:
     case Code::TaskFailed:
-    case Code::Conflict:
-        return BadInput;
-    case Code::NotCovered:
-        return NoCandidate;
-    case Code::CompileFailed:
-        return NotClean;
-    default:
-        return EnvironmentFailed;
+    case Code::Conflict: return BadInput;
+    case Code::NotCovered: return NoCandidate;
+    case Code::CompileFailed: return NotClean;
+    default: return EnvironmentFailed;
     }
 }
 
 } // namespace
 
-void requestInterrupt()
-{
-    interruptSource().request_stop();
-}
+void requestInterrupt() { interruptSource().request_stop(); }
 
 Environment Context::environment() const
 {
@@ -129,7 +122,8 @@ Result<FileTree> readCandidate(const fs::path &path)
     if (fs::is_directory(path, code)) {
         HEDDLE_TRY(FileTree tree, readTree(path));
         if (tree.count("plan.json") == 0 && tree.count("model_new.py") == 0)
-            return Error(Code::InvalidInput, "the folder holds neither plan.json nor model_new.py", path.string(),
+            return Error(Code::InvalidInput, "the folder holds neither plan.json nor model_new.py",
+                         path.string(),
                          "give a native folder (plan.json and sources), a work folder, or a ModelNew file");
         return tree;
     }

@@ -20,7 +20,7 @@ struct Options {
     std::filesystem::path workspace;
     std::string mode = "as-constructed";
     std::uint64_t seed = 0;
-    double tolerance = 0.0;   ///< 0: by dtype
+    double tolerance = 0.0; ///< 0: by dtype
     bool quiet = false;
     bool verbose = false;
     bool unsandboxed = false;

@@ -10,10 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void print(const std::string &text)
-{
-    std::fwrite(text.data(), 1, text.size(), stdout);
-}
+void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int verdictCode(const Json &report)
 {
@@ -24,7 +21,7 @@ int verdictCode(const Json &report)
 template<typename Work>
 Result<Json> inSession(Context &context, const fs::path &task, const std::string &policy, const Work &work)
 {
-    HEDDLE_TRY(Workbench *workbench, context.workbench(task));
+    HEDDLE_TRY(Workbench * workbench, context.workbench(task));
     HEDDLE_TRY(const std::string session, workbench->startSession(task, policy));
     Result<Json> result = work(*workbench, session);
     context.clearProgress();
@@ -65,7 +62,9 @@ int lint(Context &context, const fs::path &task)
         return context.fail(result.error(), "lint");
     if (!context.options().quiet)
         print(lintText(memberOr(*result, "findings")));
-    return context.writeJson(Json{{"lint", memberOr(*result, "findings")}, {"properties", memberOr(*result, "properties")}}, "lint");
+    return context.writeJson(
+        Json{{"lint", memberOr(*result, "findings")}, {"properties", memberOr(*result, "properties")}},
+        "lint");
 }
 
 int baseline(Context &context, const fs::path &task)
@@ -96,13 +95,15 @@ int judge(Context &context, const JudgeArguments &arguments)
     options.stage = arguments.isConfirmed ? "confirmed" : "quick";
     if (context.options().tolerance > 0.0)
         options.tolerance = context.options().tolerance;
-    auto report = inSession(context, arguments.task, "person", [&](Workbench &workbench, const std::string &session) -> Result<Json> {
-        if (other) {
-            HEDDLE_TRY(options.against, workbench.store().putTree(*other));
-        }
-        HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
-        return workbench.judge(session, *files, options, context.cancel(), context.progress());
-    });
+    auto report =
+        inSession(context, arguments.task, "person",
+                  [&](Workbench &workbench, const std::string &session) -> Result<Json> {
+                      if (other) {
+                          HEDDLE_TRY(options.against, workbench.store().putTree(*other));
+                      }
+                      HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
+                      return workbench.judge(session, *files, options, context.cancel(), context.progress());
+                  });
     if (!report)
         return context.fail(report.error(), "judge");
     (*report)["candidate"]["path"] = arguments.candidate.string();
@@ -134,8 +135,13 @@ int optimize(Context &context, const OptimizeArguments &arguments)
     }
     const std::string reason = stringOr(*report, "reason", "done");
     const bool hasCandidate = memberOr(*report, "candidate").is_object();
-    (void)(*workbench)->endSession(*session, hasCandidate ? "done" : reason == "at_roof" ? "at_roof" : "no_candidate",
-                                   stringOr(*report, "message")).has_value();
+    (void)(*workbench)
+        ->endSession(*session,
+                     hasCandidate              ? "done"
+                         : reason == "at_roof" ? "at_roof"
+                                               : "no_candidate",
+                     stringOr(*report, "message"))
+        .has_value();
     if (!context.options().quiet)
         print(reportText(*report, context.options().verbose));
     const int code = hasCandidate ? verdictCode(*report) : reason == "at_roof" ? Done : NoCandidate;
@@ -156,8 +162,10 @@ int exportCandidate(Context &context, const ExportArguments &arguments)
             HEDDLE_TRY(const FileTree files, readCandidate(arguments.candidate));
             HEDDLE_TRY(digest, (*workbench)->store().putTree(files));
         }
-        HEDDLE_TRY(Json result, (*workbench)->exportCandidate(session, digest, arguments.as, arguments.folder,
-                                                              context.cancel(), context.progress()));
+        HEDDLE_TRY(Json result,
+                   (*workbench)
+                       ->exportCandidate(session, digest, arguments.as, arguments.folder, context.cancel(),
+                                         context.progress()));
         HEDDLE_CHECK_OK((*workbench)->endSession(session, "done"));
         return result;
     };

@@ -26,7 +26,7 @@ std::string millisecondsText(const Json &row)
     const Json &interval = memberOr(row, "ci_ms");
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number())
         text += "  [" + timeText(interval[0].get<double>() / 1e3) + ", "
-                + timeText(interval[1].get<double>() / 1e3) + "]";
+            + timeText(interval[1].get<double>() / 1e3) + "]";
     return text;
 }
 
@@ -41,7 +41,8 @@ void addBaselines(std::string &out, const Json &baselines)
         const Json &row = memberOr(baselines, name);
         if (!row.is_object())
             continue;
-        const std::string label = stringOr(row, "name").empty() ? name : std::string(name) + " (" + stringOr(row, "name") + ")";
+        const std::string label =
+            stringOr(row, "name").empty() ? name : std::string(name) + " (" + stringOr(row, "name") + ")";
         out += "  " + padded(label, 26) + millisecondsText(row) + '\n';
     }
 }
@@ -51,9 +52,10 @@ void addRoof(std::string &out, const Json &roof)
     if (!roof.is_object())
         return;
     out += "  " + padded("roof (" + stringOr(roof, "bound", "memory") + ")", 26)
-           + timeText(numberOr(roof, "ms", -1.0) / 1e3);
+        + timeText(numberOr(roof, "ms", -1.0) / 1e3);
     if (memberOr(roof, "share").is_number())
-        out += "  reached: " + std::to_string(static_cast<int>(numberOr(roof, "share", 0.0) * 100.0 + 0.5)) + " %";
+        out += "  reached: " + std::to_string(static_cast<int>(numberOr(roof, "share", 0.0) * 100.0 + 0.5))
+            + " %";
     out += '\n';
 }
 
@@ -77,7 +79,7 @@ std::string lintText(const Json &lint)
     std::string out = "lint\n";
     for (const Json &finding : lint)
         out += "  " + padded(stringOr(finding, "severity"), 9) + padded(stringOr(finding, "id"), 22)
-               + stringOr(finding, "message") + '\n';
+            + stringOr(finding, "message") + '\n';
     return out;
 }
 
@@ -91,8 +93,8 @@ std::string baselineText(const Json &baseline)
         out += "operators by time\n";
         for (const Json &row : operators) {
             const int share = static_cast<int>(numberOr(row, "share", 0.0) * 100.0 + 0.5);
-            out += "  " + padded(stringOr(row, "name"), 40) + padded(timeText(numberOr(row, "self_ms", 0.0) / 1e3), 12)
-                   + std::to_string(share) + " %\n";
+            out += "  " + padded(stringOr(row, "name"), 40)
+                + padded(timeText(numberOr(row, "self_ms", 0.0) / 1e3), 12) + std::to_string(share) + " %\n";
         }
     }
     return out;
@@ -116,14 +118,15 @@ std::string reportText(const Json &report, bool verbose)
     addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner");
     for (const Json &row : memberOr(report, "diagnostics"))
         out += "  " + stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
-               + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
+            + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
     const Json &verdict = memberOr(report, "verdict");
-    out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage") + ", reward "
-           + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";
+    out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage")
+        + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";
     for (const Json &row : memberOr(verdict, "evidence")) {
         const std::string status = stringOr(row, "status");
         if (verbose || status != "passed")
-            out += "  " + mark(status) + ' ' + padded(stringOr(row, "id"), 20) + stringOr(row, "message") + '\n';
+            out +=
+                "  " + mark(status) + ' ' + padded(stringOr(row, "id"), 20) + stringOr(row, "message") + '\n';
     }
     return out;
 }
@@ -133,7 +136,7 @@ std::string doctorText(const Json &doctor)
     std::string out;
     for (const Json &row : memberOr(doctor, "rows")) {
         out += "  " + std::string(boolOr(row, "ok", false) ? "✓ " : "✗ ") + padded(stringOr(row, "id"), 20)
-               + stringOr(row, "found", stringOr(row, "missing")) + '\n';
+            + stringOr(row, "found", stringOr(row, "missing")) + '\n';
         if (!boolOr(row, "ok", false) && !stringOr(row, "next").empty())
             out += "      next: " + stringOr(row, "next") + '\n';
     }

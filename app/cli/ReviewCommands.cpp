@@ -12,10 +12,7 @@ namespace heddle::cli {
 
 namespace {
 
-void print(const std::string &text)
-{
-    std::fwrite(text.data(), 1, text.size(), stdout);
-}
+void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 /// Ends a command: prints the text, writes the report.
 int finish(Context &context, const Result<Json> &result, const std::string &text, std::string_view command)
@@ -30,8 +27,9 @@ int finish(Context &context, const Result<Json> &result, const std::string &text
 
 Json proposalJson(const ProposalRow &row)
 {
-    return {{"proposal", row.id}, {"session", row.session}, {"task_path", row.taskPath}, {"candidate", row.candidate},
-            {"base", row.base},   {"policy", row.policy},   {"summary", row.summary},    {"state", row.state}};
+    return {{"proposal", row.id},         {"session", row.session}, {"task_path", row.taskPath},
+            {"candidate", row.candidate}, {"base", row.base},       {"policy", row.policy},
+            {"summary", row.summary},     {"state", row.state}};
 }
 
 std::string badge(Store &store, const ProposalRow &row)
@@ -56,7 +54,7 @@ Selection selectionFrom(const std::vector<std::string> &words)
         int index = 0;
         const char *end = word.data() + word.size();
         const bool isHunk = colon != std::string::npos
-                            && std::from_chars(word.data() + colon + 1, end, index).ptr == end && colon + 1 < word.size();
+            && std::from_chars(word.data() + colon + 1, end, index).ptr == end && colon + 1 < word.size();
         if (isHunk)
             selection.hunks.emplace_back(word.substr(0, colon), index);
         else
@@ -66,14 +64,16 @@ Selection selectionFrom(const std::vector<std::string> &words)
 }
 
 /// What landed by halves or after editing is a new candidate: judge it at once.
-Result<void> judgeLanded(Context &context, Workbench &workbench, const ProposalRow &proposal, const Json &landed)
+Result<void> judgeLanded(Context &context, Workbench &workbench, const ProposalRow &proposal,
+                         const Json &landed)
 {
     if (boolOr(landed, "judged", true))
         return {};
     HEDDLE_TRY(const FileTree files, workbench.store().tree(stringOr(landed, "revision")));
     const std::filesystem::path task(proposal.taskPath);
-    HEDDLE_TRY(const std::string session,
-               workbench.startSession(task.is_absolute() ? task : workbench.store().workspace() / task, "person"));
+    HEDDLE_TRY(
+        const std::string session,
+        workbench.startSession(task.is_absolute() ? task : workbench.store().workspace() / task, "person"));
     JudgeOptions options;
     options.stage = "confirmed";
     auto report = workbench.judge(session, files, options, context.cancel(), context.progress());
@@ -92,13 +92,13 @@ int listProposals(Context &context)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         HEDDLE_TRY(const std::vector<ProposalRow> rows, workbench->store().proposals());
         Json list = Json::array();
         for (const ProposalRow &row : rows) {
             list.push_back(proposalJson(row));
             text += row.id + "  " + row.state + "  " + row.taskPath + "  " + row.summary + "  ["
-                    + badge(workbench->store(), row) + "]\n";
+                + badge(workbench->store(), row) + "]\n";
         }
         if (rows.empty())
             text = "no proposals in this workspace yet\n";
@@ -111,7 +111,7 @@ int showProposal(Context &context, const std::string &id)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         Store &store = workbench->store();
         HEDDLE_TRY(const std::optional<ProposalRow> row, store.proposal(id));
         if (!row)
@@ -125,7 +125,8 @@ int showProposal(Context &context, const std::string &id)
         Json files = Json::array();
         for (const FileDiff &file : diffTrees(base, proposed)) {
             text += "--- " + file.name + '\n' + unifiedText(file.hunks);
-            files.push_back({{"file", file.name}, {"hunks", file.hunks.size()}, {"diff", unifiedText(file.hunks)}});
+            files.push_back(
+                {{"file", file.name}, {"hunks", file.hunks.size()}, {"diff", unifiedText(file.hunks)}});
         }
         Json out = proposalJson(*row);
         out["diff"] = files;
@@ -141,11 +142,12 @@ int acceptProposal(Context &context, const std::string &id, const std::vector<st
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         HEDDLE_TRY(const std::optional<ProposalRow> row, workbench->store().proposal(id));
         HEDDLE_TRY(Json landed, workbench->accept(id, selectionFrom(hunks), "person"));
-        text = "landed in " + stringOr(landed, "folder") + " as revision " + stringOr(landed, "revision").substr(0, 12)
-               + "; decision " + memberOr(landed, "decision").dump() + " (undo with: proposals undo)\n";
+        text = "landed in " + stringOr(landed, "folder") + " as revision "
+            + stringOr(landed, "revision").substr(0, 12) + "; decision " + memberOr(landed, "decision").dump()
+            + " (undo with: proposals undo)\n";
         HEDDLE_CHECK_OK(judgeLanded(context, *workbench, *row, landed));
         landed.erase("files");
         return landed;
@@ -154,10 +156,11 @@ int acceptProposal(Context &context, const std::string &id, const std::vector<st
     return finish(context, result, text, "proposals accept");
 }
 
-int rejectProposal(Context &context, const std::string &id, const std::string &reason, const std::string &comment)
+int rejectProposal(Context &context, const std::string &id, const std::string &reason,
+                   const std::string &comment)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         return workbench->reject(id, reason, comment, "person");
     };
     return finish(context, run(), "rejected\n", "proposals reject");
@@ -166,16 +169,17 @@ int rejectProposal(Context &context, const std::string &id, const std::string &r
 int undoDecision(Context &context, std::int64_t decision)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         return workbench->undo(decision, "person");
     };
     return finish(context, run(), "undone\n", "proposals undo");
 }
 
-int commentProposal(Context &context, const std::string &id, const std::string &file, int line, const std::string &text)
+int commentProposal(Context &context, const std::string &id, const std::string &file, int line,
+                    const std::string &text)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         HEDDLE_CHECK_OK(workbench->comment(id, file, line, -1, text, "person"));
         return Json{{"proposal", id}};
     };
@@ -185,7 +189,7 @@ int commentProposal(Context &context, const std::string &id, const std::string &
 int restoreRevision(Context &context, const std::string &task, const std::string &revision)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         return workbench->restore(task, revision, "person");
     };
     return finish(context, run(), "restored\n", "proposals restore");
@@ -195,13 +199,19 @@ int listSessions(Context &context)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         HEDDLE_TRY(const std::vector<SessionRow> rows, workbench->store().sessions());
         Json list = Json::array();
         for (const SessionRow &row : rows) {
-            list.push_back({{"session", row.id}, {"task_path", row.taskPath}, {"policy", row.policy}, {"target", row.target},
-                            {"state", row.state}, {"started_at", row.startedAt}, {"ended_at", row.endedAt}});
-            text += row.id + "  " + row.startedAt + "  " + row.state + "  " + row.policy + "  " + row.taskPath + '\n';
+            list.push_back({{"session", row.id},
+                            {"task_path", row.taskPath},
+                            {"policy", row.policy},
+                            {"target", row.target},
+                            {"state", row.state},
+                            {"started_at", row.startedAt},
+                            {"ended_at", row.endedAt}});
+            text += row.id + "  " + row.startedAt + "  " + row.state + "  " + row.policy + "  " + row.taskPath
+                + '\n';
         }
         if (rows.empty())
             text = "no sessions in this workspace yet\n";
@@ -214,17 +224,23 @@ int showSession(Context &context, const std::string &session)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench *workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
         HEDDLE_TRY(const std::vector<Event> events, workbench->store().eventsAfter(0, session));
         if (events.empty())
-            return Error(Code::NotFound, "there is no such session in this workspace", session, "see heddle-cli sessions list");
+            return Error(Code::NotFound, "there is no such session in this workspace", session,
+                         "see heddle-cli sessions list");
         Json list = Json::array();
         for (const Event &event : events) {
-            list.push_back({{"id", event.id}, {"time", event.time}, {"actor", event.actor}, {"type", event.type}, {"data", event.data}});
+            list.push_back({{"id", event.id},
+                            {"time", event.time},
+                            {"actor", event.actor},
+                            {"type", event.type},
+                            {"data", event.data}});
             std::string data = compactText(event.data);
             if (data.size() > 160 && !context.options().verbose)
                 data = data.substr(0, 157) + "...";
-            text += std::to_string(event.id) + "  " + event.time + "  " + event.actor + "  " + event.type + "  " + data + '\n';
+            text += std::to_string(event.id) + "  " + event.time + "  " + event.actor + "  " + event.type
+                + "  " + data + '\n';
         }
         return Json{{"session", session}, {"events", list}};
     };

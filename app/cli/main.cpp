@@ -38,13 +38,16 @@ void addCommon(CLI::App &app, Options &options)
     app.add_option("--target", options.target, "cpu or ssh://HOST/cpu")->capture_default_str();
     app.add_option("--json", options.json, "write a machine-readable report ('-': standard output)");
     app.add_option("--workspace", options.workspace, "folder whose .heddle/ is used (default: the task's)");
-    app.add_option("--mode", options.mode, "as-constructed or eval")->check(CLI::IsMember({"as-constructed", "eval"}));
+    app.add_option("--mode", options.mode, "as-constructed or eval")
+        ->check(CLI::IsMember({"as-constructed", "eval"}));
     app.add_option("--seed", options.seed, "mixed into the oracle's secret");
-    app.add_option("--tolerance", options.tolerance, "absolute and relative, of the output's scale (default: by dtype)")
+    app.add_option("--tolerance", options.tolerance,
+                   "absolute and relative, of the output's scale (default: by dtype)")
         ->check(CLI::PositiveNumber);
     app.add_flag("--quiet", options.quiet, "print errors only");
     app.add_flag("--verbose", options.verbose, "print every row of the evidence");
-    app.add_flag("--unsandboxed", options.unsandboxed, "run where no sandbox holds (recorded in the verdict)");
+    app.add_flag("--unsandboxed", options.unsandboxed,
+                 "run where no sandbox holds (recorded in the verdict)");
 }
 
 void addJudging(CLI::App &app, Chosen &chosen)
@@ -52,40 +55,55 @@ void addJudging(CLI::App &app, Chosen &chosen)
     auto *doctorCommand = app.add_subcommand("doctor", "what is there, what is missing, how to get it");
     static bool withNoise = false;
     doctorCommand->add_flag("--noise", withNoise, "measure this machine's noise instead");
-    doctorCommand->callback([&chosen] { chosen = [](Context &context) { return doctor(context, withNoise); }; });
+    doctorCommand->callback(
+        [&chosen] { chosen = [](Context &context) { return doctor(context, withNoise); }; });
 
     static std::filesystem::path task;
     auto *lintCommand = app.add_subcommand("lint", "defects and assumptions of a task");
     lintCommand->add_option("TASK", task)->required();
     lintCommand->callback([&chosen] { chosen = [](Context &context) { return lint(context, task); }; });
 
-    auto *baselineCommand = app.add_subcommand("baseline", "eager, compile, strongest; operators by time; roof");
+    auto *baselineCommand =
+        app.add_subcommand("baseline", "eager, compile, strongest; operators by time; roof");
     baselineCommand->add_option("TASK", task)->required();
-    baselineCommand->callback([&chosen] { chosen = [](Context &context) { return baseline(context, task); }; });
+    baselineCommand->callback(
+        [&chosen] { chosen = [](Context &context) { return baseline(context, task); }; });
 
     static JudgeArguments judging;
-    auto *judgeCommand = app.add_subcommand("judge", "judge a native folder, a work folder or a ModelNew file");
+    auto *judgeCommand =
+        app.add_subcommand("judge", "judge a native folder, a work folder or a ModelNew file");
     judgeCommand->add_option("TASK", judging.task)->required();
     judgeCommand->add_option("CANDIDATE", judging.candidate)->required();
     judgeCommand->add_option("--against", judging.against, "compare with another candidate too");
-    judgeCommand->add_flag("--confirm", judging.isConfirmed, "time the export in PyTorch, which is what counts");
+    judgeCommand->add_flag("--confirm", judging.isConfirmed,
+                           "time the export in PyTorch, which is what counts");
     judgeCommand->callback([&chosen] { chosen = [](Context &context) { return judge(context, judging); }; });
 
     static OptimizeArguments optimizing;
     auto *optimizeCommand = app.add_subcommand("optimize", "let a policy propose, judge and tune candidates");
     optimizeCommand->add_option("TASK", optimizing.task)->required();
-    optimizeCommand->add_option("--policy", optimizing.policy)->capture_default_str()->check(CLI::IsMember({"builtin"}));
-    optimizeCommand->add_option("--budget-seconds", optimizing.budgetSeconds)->capture_default_str()->check(CLI::PositiveNumber);
-    optimizeCommand->add_option("--export", optimizing.exportFolder, "write the best clean candidate into this new or empty folder");
-    optimizeCommand->callback([&chosen] { chosen = [](Context &context) { return optimize(context, optimizing); }; });
+    optimizeCommand->add_option("--policy", optimizing.policy)
+        ->capture_default_str()
+        ->check(CLI::IsMember({"builtin"}));
+    optimizeCommand->add_option("--budget-seconds", optimizing.budgetSeconds)
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    optimizeCommand->add_option("--export", optimizing.exportFolder,
+                                "write the best clean candidate into this new or empty folder");
+    optimizeCommand->callback(
+        [&chosen] { chosen = [](Context &context) { return optimize(context, optimizing); }; });
 
     static ExportArguments exporting;
     auto *exportCommand = app.add_subcommand("export", "write a candidate as plain PyTorch code");
-    exportCommand->add_option("CANDIDATE", exporting.candidate, "digest of this workspace, or a folder")->required();
+    exportCommand->add_option("CANDIDATE", exporting.candidate, "digest of this workspace, or a folder")
+        ->required();
     exportCommand->add_option("--task", exporting.task, "the task that it belongs to")->required();
-    exportCommand->add_option("--as", exporting.as)->capture_default_str()->check(CLI::IsMember({"modelnew", "native"}));
+    exportCommand->add_option("--as", exporting.as)
+        ->capture_default_str()
+        ->check(CLI::IsMember({"modelnew", "native"}));
     exportCommand->add_option("-o,--output", exporting.folder, "new or empty folder")->required();
-    exportCommand->callback([&chosen] { chosen = [](Context &context) { return exportCandidate(context, exporting); }; });
+    exportCommand->callback(
+        [&chosen] { chosen = [](Context &context) { return exportCandidate(context, exporting); }; });
 }
 
 void addReview(CLI::App &app, Chosen &chosen)
@@ -98,29 +116,39 @@ void addReview(CLI::App &app, Chosen &chosen)
     static int line = 0;
     static std::int64_t decision = 0;
     auto *group = app.add_subcommand("proposals", "review what was proposed")->require_subcommand(1);
-    group->add_subcommand("list", "all proposals and their states")->callback([&chosen] { chosen = listProposals; });
+    group->add_subcommand("list", "all proposals and their states")->callback([&chosen] {
+        chosen = listProposals;
+    });
     const auto sub = [&](const char *name, const char *help, std::function<int(Context &)> run) {
         auto *command = group->add_subcommand(name, help);
         command->callback([&chosen, run] { chosen = run; });
         return command;
     };
-    sub("show", "the diff against the head, with its verdict", [](Context &context) { return showProposal(context, id); })
-        ->add_option("PROPOSAL", id)->required();
-    auto *accept = sub("accept", "land it, or some hunks of it", [](Context &context) { return acceptProposal(context, id, hunks); });
+    sub("show", "the diff against the head, with its verdict",
+        [](Context &context) { return showProposal(context, id); })
+        ->add_option("PROPOSAL", id)
+        ->required();
+    auto *accept = sub("accept", "land it, or some hunks of it",
+                       [](Context &context) { return acceptProposal(context, id, hunks); });
     accept->add_option("PROPOSAL", id)->required();
     accept->add_option("--hunks", hunks, "FILE or FILE:INDEX, several allowed");
-    auto *reject = sub("reject", "decline it", [](Context &context) { return rejectProposal(context, id, reason, text); });
+    auto *reject = sub("reject", "decline it",
+                       [](Context &context) { return rejectProposal(context, id, reason, text); });
     reject->add_option("PROPOSAL", id)->required();
-    reject->add_option("--reason", reason)->check(CLI::IsMember({"wrong", "slower", "unsafe", "style", "other"}));
+    reject->add_option("--reason", reason)
+        ->check(CLI::IsMember({"wrong", "slower", "unsafe", "style", "other"}));
     reject->add_option("--comment", text);
-    sub("undo", "undo a decision", [](Context &context) { return undoDecision(context, decision); })
-        ->add_option("DECISION", decision, "number of the decision (default: the last)");
-    auto *comment = sub("comment", "say something about a line", [](Context &context) { return commentProposal(context, id, file, line, text); });
+    sub("undo", "undo a decision", [](Context &context) {
+        return undoDecision(context, decision);
+    })->add_option("DECISION", decision, "number of the decision (default: the last)");
+    auto *comment = sub("comment", "say something about a line",
+                        [](Context &context) { return commentProposal(context, id, file, line, text); });
     comment->add_option("PROPOSAL", id)->required();
     comment->add_option("TEXT", text)->required();
     comment->add_option("--file", file);
     comment->add_option("--line", line);
-    auto *restore = sub("restore", "make an earlier revision the head again", [](Context &context) { return restoreRevision(context, file, id); });
+    auto *restore = sub("restore", "make an earlier revision the head again",
+                        [](Context &context) { return restoreRevision(context, file, id); });
     restore->add_option("TASK", file)->required();
     restore->add_option("REVISION", id)->required();
 
@@ -137,14 +165,19 @@ void addBench(CLI::App &app, Chosen &chosen)
     static double budget = 60.0;
     static int judgements = 200;
     auto *bench = app.add_subcommand("bench", "measure Heddle itself")->require_subcommand(1);
-    bench->add_subcommand("latency", "saved source to verdict, against load_inline")->callback([&chosen] { chosen = benchLatency; });
+    bench->add_subcommand("latency", "saved source to verdict, against load_inline")->callback([&chosen] {
+        chosen = benchLatency;
+    });
     auto *tasks = bench->add_subcommand("tasks", "the optimiser on a folder of tasks");
     tasks->add_option("FOLDER", folder, "default: the shipped tasks");
     tasks->add_option("--budget-seconds", budget)->capture_default_str();
-    tasks->callback([&chosen] { chosen = [](Context &context) { return benchTasks(context, folder, budget); }; });
-    auto *timing = bench->add_subcommand("timing", "the proof of the timing method: A/A and a planted slowdown");
+    tasks->callback(
+        [&chosen] { chosen = [](Context &context) { return benchTasks(context, folder, budget); }; });
+    auto *timing =
+        bench->add_subcommand("timing", "the proof of the timing method: A/A and a planted slowdown");
     timing->add_option("--judgements", judgements)->capture_default_str();
-    timing->callback([&chosen] { chosen = [](Context &context) { return benchTiming(context, judgements); }; });
+    timing->callback(
+        [&chosen] { chosen = [](Context &context) { return benchTiming(context, judgements); }; });
 }
 
 int run(int argc, char **argv)
@@ -174,7 +207,4 @@ int run(int argc, char **argv)
 
 } // namespace heddle::cli
 
-int main(int argc, char **argv)
-{
-    return heddle::cli::run(argc, argv);
-}
+int main(int argc, char **argv) { return heddle::cli::run(argc, argv); }

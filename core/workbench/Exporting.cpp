@@ -5,17 +5,19 @@ namespace heddle {
 
 namespace fs = std::filesystem;
 
-Result<Json> LocalWorkbench::exportCandidate(const std::string &id, const std::string &candidate, const std::string &as,
-                                             const fs::path &folder, const CancelToken &cancel,
-                                             const ProgressSink &progress)
+Result<Json> LocalWorkbench::exportCandidate(const std::string &id, const std::string &candidate,
+                                             const std::string &as, const fs::path &folder,
+                                             const CancelToken &cancel, const ProgressSink &progress)
 {
     std::error_code code;
     if (fs::exists(folder, code) && (!fs::is_directory(folder, code) || !fs::is_empty(folder, code)))
-        return Error(Code::InvalidInput, "the export folder is not empty", folder.string(), "give a new or empty folder");
-    HEDDLE_TRY(OpenSession *open, session(id));
+        return Error(Code::InvalidInput, "the export folder is not empty", folder.string(),
+                     "give a new or empty folder");
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(const FileTree files, m_store->tree(candidate));
-    HEDDLE_TRY(const Json made, callTask(*open, "candidate.export", {{"files", files}, {"as", as}, {"source", open->source}},
-                                         cancel, progress));
+    HEDDLE_TRY(const Json made,
+               callTask(*open, "candidate.export", {{"files", files}, {"as", as}, {"source", open->source}},
+                        cancel, progress));
     FileTree written;
     Json names = Json::array();
     for (const auto &[name, text] : memberOr(made, "files").items()) {
@@ -26,8 +28,13 @@ Result<Json> LocalWorkbench::exportCandidate(const std::string &id, const std::s
     HEDDLE_CHECK_OK(writeTree(folder, written));
     const std::string kind = open->policy == "person" ? "export" : "auto_export";
     HEDDLE_CHECK_OK(m_store->append(id, open->policy, "exported",
-                                    {{"candidate", candidate}, {"folder", fs::absolute(folder, code).string()}, {"as", as}, {"kind", kind}, {"files", names}}));
-    return Json{{"files", names}, {"folder", folder.string()}, {"as", as}, {"checked", memberOr(made, "checked")}};
+                                    {{"candidate", candidate},
+                                     {"folder", fs::absolute(folder, code).string()},
+                                     {"as", as},
+                                     {"kind", kind},
+                                     {"files", names}}));
+    return Json{
+        {"files", names}, {"folder", folder.string()}, {"as", as}, {"checked", memberOr(made, "checked")}};
 }
 
 } // namespace heddle

@@ -23,24 +23,27 @@ Result<std::string> formatOf(const FileTree &files)
 
 } // namespace
 
-Result<std::unique_ptr<Workbench>> Workbench::create(const Environment &environment, const fs::path &workspace,
-                                                     const std::string &target)
+Result<std::unique_ptr<Workbench>> Workbench::create(const Environment &environment,
+                                                     const fs::path &workspace, const std::string &target)
 {
     HEDDLE_TRY(std::unique_ptr<WorkerConnection> worker, WorkerConnection::create(environment, target));
     HEDDLE_TRY(std::unique_ptr<Store> store, Store::open(workspace));
-    return std::unique_ptr<Workbench>(std::make_unique<LocalWorkbench>(environment, std::move(store), std::move(worker)));
+    return std::unique_ptr<Workbench>(
+        std::make_unique<LocalWorkbench>(environment, std::move(store), std::move(worker)));
 }
 
 Json taskJson(const OpenSession &session)
 {
-    return {{"name", session.file.stem().string()}, {"path", session.taskPath}, {"digest", session.taskDigest}};
+    return {
+        {"name", session.file.stem().string()}, {"path", session.taskPath}, {"digest", session.taskDigest}};
 }
 
 Json importedSiblings(const fs::path &task, const std::string &source)
 {
     static const std::regex pattern(R"((?:^|\n)[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z0-9_]*))");
     Json siblings = Json::object();
-    for (std::sregex_iterator match(source.begin(), source.end(), pattern); match != std::sregex_iterator(); ++match) {
+    for (std::sregex_iterator match(source.begin(), source.end(), pattern); match != std::sregex_iterator();
+         ++match) {
         const std::string name = (*match)[1].str() + ".py";
         if (name == task.filename() || siblings.contains(name))
             continue;
@@ -52,9 +55,7 @@ Json importedSiblings(const fs::path &task, const std::string &source)
 
 LocalWorkbench::LocalWorkbench(Environment environment, std::unique_ptr<Store> store,
                                std::unique_ptr<WorkerConnection> worker)
-    : m_environment(std::move(environment))
-    , m_store(std::move(store))
-    , m_worker(std::move(worker))
+    : m_environment(std::move(environment)), m_store(std::move(store)), m_worker(std::move(worker))
 {
 }
 
@@ -77,24 +78,28 @@ Result<std::string> LocalWorkbench::startSession(const fs::path &task, const std
     HEDDLE_TRY(const std::string onDisk, readFile(session.file, 16u << 20));
     session.source = source ? *source : onDisk;
     session.policy = policy;
-    const fs::path relative = session.file.lexically_relative(fs::weakly_canonical(m_store->workspace(), code));
+    const fs::path relative =
+        session.file.lexically_relative(fs::weakly_canonical(m_store->workspace(), code));
     const bool isInside = !relative.empty() && *relative.begin() != "..";
     session.taskPath = isInside ? relative.generic_string() : session.file.generic_string();
     session.siblings = importedSiblings(session.file, session.source);
     session.taskDigest = sha256Hex(session.source + compactText(session.siblings));
     session.id = "s-" + randomHex(6);
-    HEDDLE_CHECK_OK(m_store->append(session.id, policy, "session_started",
-                                    {{"task", taskJson(session)}, {"target", m_worker->target()}, {"policy", policy}}));
+    HEDDLE_CHECK_OK(
+        m_store->append(session.id, policy, "session_started",
+                        {{"task", taskJson(session)}, {"target", m_worker->target()}, {"policy", policy}}));
     HEDDLE_TRY(session.lease, m_store->takeLease(session.id));
     const std::string id = session.id;
     m_sessions.emplace(id, std::move(session));
     return id;
 }
 
-Result<void> LocalWorkbench::endSession(const std::string &id, const std::string &reason, const std::string &message)
+Result<void> LocalWorkbench::endSession(const std::string &id, const std::string &reason,
+                                        const std::string &message)
 {
-    HEDDLE_TRY(OpenSession *open, session(id));
-    HEDDLE_CHECK_OK(m_store->append(id, open->policy, "session_ended", {{"reason", reason}, {"message", message}}));
+    HEDDLE_TRY(OpenSession * open, session(id));
+    HEDDLE_CHECK_OK(
+        m_store->append(id, open->policy, "session_ended", {{"reason", reason}, {"message", message}}));
     m_sessions.erase(id);
     return {};
 }
@@ -105,7 +110,8 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
         return &found->second;
     HEDDLE_TRY(const std::optional<SessionRow> row, m_store->session(id));
     if (!row)
-        return Error(Code::NotFound, "there is no such session in this workspace", id, "see heddle-cli sessions list");
+        return Error(Code::NotFound, "there is no such session in this workspace", id,
+                     "see heddle-cli sessions list");
     OpenSession session;
     session.id = id;
     session.taskPath = row->taskPath;
@@ -119,13 +125,15 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
     return &m_sessions.emplace(id, std::move(session)).first->second;
 }
 
-Result<void> LocalWorkbench::openTask(OpenSession &session, const CancelToken &cancel, const ProgressSink &progress)
+Result<void> LocalWorkbench::openTask(OpenSession &session, const CancelToken &cancel,
+                                      const ProgressSink &progress)
 {
-    HEDDLE_TRY(session.info, m_worker->call("task.open",
-                                            {{"path", session.file.filename().string()},
-                                             {"source", session.source},
-                                             {"siblings", session.siblings}},
-                                            cancel, progress));
+    HEDDLE_TRY(session.info,
+               m_worker->call("task.open",
+                              {{"path", session.file.filename().string()},
+                               {"source", session.source},
+                               {"siblings", session.siblings}},
+                              cancel, progress));
     return {};
 }
 
@@ -144,17 +152,20 @@ Result<Json> LocalWorkbench::callTask(OpenSession &session, const std::string &m
     return m_worker->call(method, params, cancel, progress);
 }
 
-Result<Json> LocalWorkbench::lint(const std::string &id, const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> LocalWorkbench::lint(const std::string &id, const CancelToken &cancel,
+                                  const ProgressSink &progress)
 {
-    HEDDLE_TRY(OpenSession *open, session(id));
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(Json lint, callTask(*open, "task.lint", Json::object(), cancel, progress));
     open->findings = memberOr(lint, "findings");
-    HEDDLE_CHECK_OK(m_store->append(id, "system", "linted",
-                                    {{"findings", open->findings}, {"properties", memberOr(lint, "properties")}}));
+    HEDDLE_CHECK_OK(
+        m_store->append(id, "system", "linted",
+                        {{"findings", open->findings}, {"properties", memberOr(lint, "properties")}}));
     return lint;
 }
 
-Result<Json> LocalWorkbench::measureBaseline(OpenSession &session, const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> LocalWorkbench::measureBaseline(OpenSession &session, const CancelToken &cancel,
+                                             const ProgressSink &progress)
 {
     HEDDLE_TRY(Json measured, callTask(session, "task.baseline", {{"strongest", true}}, cancel, progress));
     measured["environment"]["heddle"] = HEDDLE_VERSION;
@@ -162,15 +173,16 @@ Result<Json> LocalWorkbench::measureBaseline(OpenSession &session, const CancelT
     return Json{{"result", std::move(measured)}, {"event", event.id}};
 }
 
-Result<Json> LocalWorkbench::baseline(const std::string &id, const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> LocalWorkbench::baseline(const std::string &id, const CancelToken &cancel,
+                                      const ProgressSink &progress)
 {
-    HEDDLE_TRY(OpenSession *open, session(id));
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(Json measured, measureBaseline(*open, cancel, progress));
     return std::move(measured["result"]);
 }
 
-Result<std::string> LocalWorkbench::addCandidate(OpenSession &session, const FileTree &files, const std::string &parent,
-                                                 const std::string &planItem)
+Result<std::string> LocalWorkbench::addCandidate(OpenSession &session, const FileTree &files,
+                                                 const std::string &parent, const std::string &planItem)
 {
     HEDDLE_TRY(const std::string format, formatOf(files));
     HEDDLE_TRY(const std::string digest, m_store->putTree(files));
@@ -179,13 +191,15 @@ Result<std::string> LocalWorkbench::addCandidate(OpenSession &session, const Fil
         if (row.digest == digest)
             return digest;
     }
-    HEDDLE_CHECK_OK(m_store->append(session.id, session.policy, "candidate_created",
-                                    {{"candidate", digest}, {"parent", parent}, {"format", format}, {"plan_item", planItem}}));
+    HEDDLE_CHECK_OK(m_store->append(
+        session.id, session.policy, "candidate_created",
+        {{"candidate", digest}, {"parent", parent}, {"format", format}, {"plan_item", planItem}}));
     return digest;
 }
 
-Result<Json> LocalWorkbench::judgeCandidate(OpenSession &session, const FileTree &files, const JudgeOptions &options,
-                                            const CancelToken &cancel, const ProgressSink &progress)
+Result<Json> LocalWorkbench::judgeCandidate(OpenSession &session, const FileTree &files,
+                                            const JudgeOptions &options, const CancelToken &cancel,
+                                            const ProgressSink &progress)
 {
     HEDDLE_TRY(const std::string digest, addCandidate(session, files, {}, {}));
     Json params{{"files", files}, {"stage", options.stage}, {"tunables", options.tunables}};
@@ -202,22 +216,25 @@ Result<Json> LocalWorkbench::judgeCandidate(OpenSession &session, const FileTree
     report["candidate"]["policy"] = session.policy;
     HEDDLE_TRY(const Event event,
                m_store->append(session.id, "system", "judged",
-                               {{"candidate", digest}, {"stage", options.stage}, {"report", report}, {"task_digest", session.taskDigest}}));
+                               {{"candidate", digest},
+                                {"stage", options.stage},
+                                {"report", report},
+                                {"task_digest", session.taskDigest}}));
     return Json{{"report", std::move(report)}, {"event", event.id}};
 }
 
 Result<Json> LocalWorkbench::judge(const std::string &id, const FileTree &files, const JudgeOptions &options,
                                    const CancelToken &cancel, const ProgressSink &progress)
 {
-    HEDDLE_TRY(OpenSession *open, session(id));
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(Json judged, judgeCandidate(*open, files, options, cancel, progress));
     return std::move(judged["report"]);
 }
 
-Result<std::string> LocalWorkbench::propose(const std::string &id, const std::string &candidate, const std::string &item,
-                                            const std::string &summary)
+Result<std::string> LocalWorkbench::propose(const std::string &id, const std::string &candidate,
+                                            const std::string &item, const std::string &summary)
 {
-    HEDDLE_TRY(OpenSession *open, session(id));
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(candidate));
     if (!verdict)
         return Error(Code::InvalidInput, "this candidate was never judged", candidate, "judge it first");

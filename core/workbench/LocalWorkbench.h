@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/workbench/WorkerConnection.h"
 #include "core/workbench/Workbench.h"
+#include "core/workbench/WorkerConnection.h"
 
 #include <map>
 
@@ -11,13 +11,13 @@ namespace heddle {
 /// A session that this workbench works on.
 struct OpenSession {
     std::string id;
-    std::filesystem::path file;    ///< the task file
-    std::string taskPath;          ///< relative to the workspace, '/' between parts
+    std::filesystem::path file; ///< the task file
+    std::string taskPath;       ///< relative to the workspace, '/' between parts
     std::string policy;
-    std::string source;            ///< the task's text
+    std::string source; ///< the task's text
     std::string taskDigest;
     Json siblings = Json::object();
-    Json info;                     ///< the worker's answer to task.open; null before
+    Json info; ///< the worker's answer to task.open; null before
     Json findings = Json::array();
     std::unique_ptr<Lease> lease;
 };
@@ -25,22 +25,26 @@ struct OpenSession {
 /// The Workbench over a store and a worker. See Workbench.h for the contract.
 class LocalWorkbench final : public Workbench {
 public:
-    LocalWorkbench(Environment environment, std::unique_ptr<Store> store, std::unique_ptr<WorkerConnection> worker);
+    LocalWorkbench(Environment environment, std::unique_ptr<Store> store,
+                   std::unique_ptr<WorkerConnection> worker);
 
     Store &store() override { return *m_store; }
     Result<Json> doctor(const CancelToken &cancel, const ProgressSink &progress) override;
     Result<Json> noise(const CancelToken &cancel, const ProgressSink &progress) override;
     Result<std::string> startSession(const std::filesystem::path &task, const std::string &policy,
                                      const std::optional<std::string> &source) override;
-    Result<void> endSession(const std::string &session, const std::string &reason, const std::string &message) override;
-    Result<Json> lint(const std::string &session, const CancelToken &cancel, const ProgressSink &progress) override;
-    Result<Json> baseline(const std::string &session, const CancelToken &cancel, const ProgressSink &progress) override;
+    Result<void> endSession(const std::string &session, const std::string &reason,
+                            const std::string &message) override;
+    Result<Json> lint(const std::string &session, const CancelToken &cancel,
+                      const ProgressSink &progress) override;
+    Result<Json> baseline(const std::string &session, const CancelToken &cancel,
+                          const ProgressSink &progress) override;
     Result<Json> judge(const std::string &session, const FileTree &files, const JudgeOptions &options,
                        const CancelToken &cancel, const ProgressSink &progress) override;
-    Result<Json> optimize(const std::string &session, const OptimizeOptions &options, const CancelToken &cancel,
-                          const ProgressSink &progress) override;
-    Result<std::string> propose(const std::string &session, const std::string &candidate, const std::string &item,
-                                const std::string &summary) override;
+    Result<Json> optimize(const std::string &session, const OptimizeOptions &options,
+                          const CancelToken &cancel, const ProgressSink &progress) override;
+    Result<std::string> propose(const std::string &session, const std::string &candidate,
+                                const std::string &item, const std::string &summary) override;
     std::filesystem::path headFolder(const std::string &taskPath) const override;
     Result<Json> accept(const std::string &proposal, const Selection &selection, const std::string &actor,
                         const FileTree &openBuffers) override;
@@ -49,18 +53,19 @@ public:
     Result<Json> undo(std::int64_t decision, const std::string &actor, const FileTree &openBuffers) override;
     Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
                          const std::string &text, const std::string &actor) override;
-    Result<Json> restore(const std::string &taskPath, const std::string &revision, const std::string &actor) override;
-    Result<Json> exportCandidate(const std::string &session, const std::string &candidate, const std::string &as,
-                                 const std::filesystem::path &folder, const CancelToken &cancel,
-                                 const ProgressSink &progress) override;
+    Result<Json> restore(const std::string &taskPath, const std::string &revision,
+                         const std::string &actor) override;
+    Result<Json> exportCandidate(const std::string &session, const std::string &candidate,
+                                 const std::string &as, const std::filesystem::path &folder,
+                                 const CancelToken &cancel, const ProgressSink &progress) override;
 
     // The rest is for the policy's tools (PolicyTools.h).
 
     /// The open session; one of another process is adopted if nobody works on it. Errors: NotFound, Conflict.
     Result<OpenSession *> session(const std::string &id);
     /// Opens the task in the worker if needed, and makes one request with its handle.
-    Result<Json> callTask(OpenSession &session, const std::string &method, Json params, const CancelToken &cancel,
-                          const ProgressSink &progress);
+    Result<Json> callTask(OpenSession &session, const std::string &method, Json params,
+                          const CancelToken &cancel, const ProgressSink &progress);
     /// Puts the files into the store and appends candidate_created unless this session has it. Returns the digest.
     Result<std::string> addCandidate(OpenSession &session, const FileTree &files, const std::string &parent,
                                      const std::string &planItem);
@@ -68,15 +73,16 @@ public:
     Result<Json> judgeCandidate(OpenSession &session, const FileTree &files, const JudgeOptions &options,
                                 const CancelToken &cancel, const ProgressSink &progress);
     /// baseline() with the event: {"result", "event"}.
-    Result<Json> measureBaseline(OpenSession &session, const CancelToken &cancel, const ProgressSink &progress);
+    Result<Json> measureBaseline(OpenSession &session, const CancelToken &cancel,
+                                 const ProgressSink &progress);
 
 private:
     Result<void> openTask(OpenSession &session, const CancelToken &cancel, const ProgressSink &progress);
     Result<FileTree> treeOrEmpty(const std::string &digest);
     /// Records what the person typed since the head as a revision of its own, so that an undo gives it back. Returns the
     /// head's digest after that, or empty.
-    Result<std::string> keepOwnEdits(const std::string &taskPath, const std::string &session, const FileTree &present,
-                                     const std::string &actor);
+    Result<std::string> keepOwnEdits(const std::string &taskPath, const std::string &session,
+                                     const FileTree &present, const std::string &actor);
 
     Environment m_environment;
     std::unique_ptr<Store> m_store;

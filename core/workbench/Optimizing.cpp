@@ -4,12 +4,13 @@
 
 namespace heddle {
 
-Result<Json> LocalWorkbench::optimize(const std::string &id, const OptimizeOptions &options, const CancelToken &cancel,
-                                      const ProgressSink &progress)
+Result<Json> LocalWorkbench::optimize(const std::string &id, const OptimizeOptions &options,
+                                      const CancelToken &cancel, const ProgressSink &progress)
 {
     if (options.policy != "builtin")
-        return Error(Code::InvalidInput, "there is no policy of that name", options.policy, "use --policy builtin");
-    HEDDLE_TRY(OpenSession *open, session(id));
+        return Error(Code::InvalidInput, "there is no policy of that name", options.policy,
+                     "use --policy builtin");
+    HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_CHECK_OK(lint(id, cancel, progress));
     PolicyTools tools(*this, *open, options.budgetSeconds, cancel, progress);
     auto outcome = BuiltinOptimizer().run(tools);
@@ -35,8 +36,9 @@ Result<Json> LocalWorkbench::optimize(const std::string &id, const OptimizeOptio
     report["reason"] = outcome->reason;
     report["proposal"] = tools.best()->proposal;
     if (!options.exportFolder.empty()) {
-        HEDDLE_TRY(report["export"],
-                   exportCandidate(id, tools.best()->candidate, "modelnew", options.exportFolder, cancel, progress));
+        HEDDLE_TRY(
+            report["export"],
+            exportCandidate(id, tools.best()->candidate, "modelnew", options.exportFolder, cancel, progress));
     }
     return report;
 }

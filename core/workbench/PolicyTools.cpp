@@ -25,20 +25,18 @@ Json shortened(const Json &value)
     return out;
 }
 
-Json shortened(const std::string &value)
-{
-    return {{"value", value}};
-}
+Json shortened(const std::string &value) { return {{"value", value}}; }
 
 } // namespace
 
-PolicyTools::PolicyTools(LocalWorkbench &workbench, OpenSession &session, double budgetSeconds, CancelToken cancel,
-                         ProgressSink progress)
-    : m_workbench(workbench)
-    , m_session(session)
-    , m_end(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(budgetSeconds)))
-    , m_cancel(std::move(cancel))
-    , m_progress(std::move(progress))
+PolicyTools::PolicyTools(LocalWorkbench &workbench, OpenSession &session, double budgetSeconds,
+                         CancelToken cancel, ProgressSink progress)
+    : m_workbench(workbench),
+      m_session(session),
+      m_end(Clock::now()
+            + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(budgetSeconds))),
+      m_cancel(std::move(cancel)),
+      m_progress(std::move(progress))
 {
 }
 
@@ -55,7 +53,8 @@ Result<Event> PolicyTools::append(const std::string &type, const Json &data)
 template<typename Work>
 auto PolicyTools::recorded(const std::string &tool, Json arguments, const Work &work) -> decltype(work())
 {
-    HEDDLE_TRY(const Event call, append("tool_called", {{"tool", tool}, {"arguments", std::move(arguments)}}));
+    HEDDLE_TRY(const Event call,
+               append("tool_called", {{"tool", tool}, {"arguments", std::move(arguments)}}));
     const auto start = Clock::now();
     auto result = work();
     Json returned{{"tool", tool},
@@ -83,15 +82,18 @@ Result<Json> PolicyTools::profileBaseline()
 Result<Json> PolicyTools::graph()
 {
     return recorded("graph", Json::object(), [&]() -> Result<Json> {
-        HEDDLE_TRY(Json graph, m_workbench.callTask(m_session, "task.graph", Json::object(), m_cancel, m_progress));
+        HEDDLE_TRY(Json graph,
+                   m_workbench.callTask(m_session, "task.graph", Json::object(), m_cancel, m_progress));
         HEDDLE_TRY(const std::string blob, m_workbench.store().putBlob(compactText(graph)));
-        HEDDLE_TRY(const Event event, append("graph_captured", {{"operators", memberOr(graph, "operators")}, {"blob", blob}}));
+        HEDDLE_TRY(const Event event,
+                   append("graph_captured", {{"operators", memberOr(graph, "operators")}, {"blob", blob}}));
         graph["event"] = event.id;
         return graph;
     });
 }
 
-Result<std::string> PolicyTools::proposeEdit(const FileTree &files, const std::string &parent, const std::string &planItem)
+Result<std::string> PolicyTools::proposeEdit(const FileTree &files, const std::string &parent,
+                                             const std::string &planItem)
 {
     Json names = Json::array();
     for (const auto &[name, bytes] : files)
@@ -104,12 +106,16 @@ Result<Json> PolicyTools::compile(const std::string &candidate)
 {
     return recorded("compile", {{"candidate", candidate}}, [&]() -> Result<Json> {
         HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
-        HEDDLE_TRY(Json built, m_workbench.callTask(m_session, "candidate.compile", {{"files", files}, {"tunables", Json::object()}},
-                                                    m_cancel, m_progress));
-        HEDDLE_TRY(const Event event, append("compiled", {{"candidate", candidate},
-                                                          {"ok", memberOr(built, "ok")},
-                                                          {"diagnostics", memberOr(built, "diagnostics")},
-                                                          {"seconds", numberOr(built, "seconds", 0.0)}}));
+        HEDDLE_TRY(Json built,
+                   m_workbench.callTask(m_session, "candidate.compile",
+                                        {{"files", files}, {"tunables", Json::object()}}, m_cancel,
+                                        m_progress));
+        HEDDLE_TRY(const Event event,
+                   append("compiled",
+                          {{"candidate", candidate},
+                           {"ok", memberOr(built, "ok")},
+                           {"diagnostics", memberOr(built, "diagnostics")},
+                           {"seconds", numberOr(built, "seconds", 0.0)}}));
         built["event"] = event.id;
         return built;
     });
@@ -130,8 +136,9 @@ Result<Json> PolicyTools::benchmark(const std::string &candidate, const Json &tu
 {
     return recorded("benchmark", {{"candidate", candidate}, {"tunables", tunables}}, [&]() -> Result<Json> {
         HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
-        HEDDLE_TRY(Json timing, m_workbench.callTask(m_session, "candidate.benchmark", {{"files", files}, {"tunables", tunables}},
-                                                     m_cancel, m_progress));
+        HEDDLE_TRY(Json timing,
+                   m_workbench.callTask(m_session, "candidate.benchmark",
+                                        {{"files", files}, {"tunables", tunables}}, m_cancel, m_progress));
         Json data = timing;
         data["candidate"] = candidate;
         data["tunables"] = tunables;
@@ -163,8 +170,8 @@ Result<Json> PolicyTools::submitJudged(const std::string &candidate, const std::
     if (numberOr(ratio, "value", 0.0) < 1.0)
         return result;
     const bool isBetter = !m_best
-                          || numberOr(memberOr(report, "candidate"), "median_ms", 1e300)
-                                 < numberOr(memberOr(m_best->report, "candidate"), "median_ms", 1e300);
+        || numberOr(memberOr(report, "candidate"), "median_ms", 1e300)
+            < numberOr(memberOr(m_best->report, "candidate"), "median_ms", 1e300);
     std::string item;
     HEDDLE_TRY(const std::vector<CandidateRow> rows, m_workbench.store().candidates(m_session.id));
     for (const CandidateRow &row : rows) {
@@ -182,12 +189,17 @@ Result<void> PolicyTools::writePlan(const std::vector<PlanItem> &items)
 {
     Json list = Json::array();
     for (const PlanItem &item : items)
-        list.push_back({{"id", item.id}, {"title", item.title}, {"boundary", item.boundary}, {"expected", item.expected}, {"state", item.state}});
+        list.push_back({{"id", item.id},
+                        {"title", item.title},
+                        {"boundary", item.boundary},
+                        {"expected", item.expected},
+                        {"state", item.state}});
     HEDDLE_CHECK_OK(append("plan_written", {{"items", list}}));
     return {};
 }
 
-Result<void> PolicyTools::updatePlanItem(const std::string &id, const std::string &state, const std::string &note)
+Result<void> PolicyTools::updatePlanItem(const std::string &id, const std::string &state,
+                                         const std::string &note)
 {
     HEDDLE_CHECK_OK(append("plan_item_changed", {{"id", id}, {"state", state}, {"note", note}}));
     return {};

@@ -34,7 +34,8 @@ public:
     Result<Json> benchmark(const std::string &candidate, const Json &tunables) override;
     Result<Json> submit(const std::string &candidate, const std::string &summary) override;
     Result<void> writePlan(const std::vector<PlanItem> &items) override;
-    Result<void> updatePlanItem(const std::string &id, const std::string &state, const std::string &note) override;
+    Result<void> updatePlanItem(const std::string &id, const std::string &state,
+                                const std::string &note) override;
     Result<void> note(const std::string &text, const Json &figures) override;
 
     const std::optional<BestSubmission> &best() const { return m_best; }

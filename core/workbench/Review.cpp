@@ -47,7 +47,8 @@ Json conflictsJson(const std::vector<FileConflict> &conflicts)
 {
     Json out = Json::array();
     for (const FileConflict &conflict : conflicts)
-        out.push_back({{"file", conflict.name}, {"reason", conflict.reason}, {"places", conflict.conflicts.size()}});
+        out.push_back(
+            {{"file", conflict.name}, {"reason", conflict.reason}, {"places", conflict.conflicts.size()}});
     return out;
 }
 
@@ -57,10 +58,7 @@ Error conflictError(const std::vector<FileConflict> &conflicts)
                  "merge it by hand: nothing was written. " + compactText(conflictsJson(conflicts)));
 }
 
-std::string treeOf(const std::optional<HeadRow> &head)
-{
-    return head ? head->digest : std::string();
-}
+std::string treeOf(const std::optional<HeadRow> &head) { return head ? head->digest : std::string(); }
 
 } // namespace
 
@@ -73,8 +71,9 @@ Result<std::string> LocalWorkbench::keepOwnEdits(const std::string &taskPath, co
     if (known == present)
         return digest;
     HEDDLE_TRY(const std::string own, m_store->putTree(present));
-    HEDDLE_CHECK_OK(m_store->append(session, actor, "landed",
-                                    {{"proposal", ""}, {"task_path", taskPath}, {"revision", own}, {"previous", digest}}));
+    HEDDLE_CHECK_OK(m_store->append(
+        session, actor, "landed",
+        {{"proposal", ""}, {"task_path", taskPath}, {"revision", own}, {"previous", digest}}));
     return own;
 }
 
@@ -85,14 +84,15 @@ fs::path LocalWorkbench::headFolder(const std::string &taskPath) const
     return file.parent_path() / (file.stem().string() + ".heddle");
 }
 
-Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &selection, const std::string &actor,
-                                    const FileTree &openBuffers)
+Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &selection,
+                                    const std::string &actor, const FileTree &openBuffers)
 {
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
     if (proposal->state != "open")
-        return Error(Code::Conflict, "this proposal is " + proposal->state + ", only an open one can be accepted", id);
+        return Error(Code::Conflict,
+                     "this proposal is " + proposal->state + ", only an open one can be accepted", id);
     HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal->base));
     HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal->candidate));
     const bool isPart = !selection.files.empty() || !selection.hunks.empty();
@@ -101,21 +101,23 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
     HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
     TreeMerge merged = mergeTrees(base, present, wanted);
     if (!merged.isClean()) {
-        HEDDLE_CHECK_OK(m_store->append(proposal->session, actor, "proposal_state_changed",
-                                        {{"proposal", id}, {"state", "stale"}, {"reason", merged.conflicts.front().reason}}));
+        HEDDLE_CHECK_OK(m_store->append(
+            proposal->session, actor, "proposal_state_changed",
+            {{"proposal", id}, {"state", "stale"}, {"reason", merged.conflicts.front().reason}}));
         return conflictError(merged.conflicts);
     }
-    HEDDLE_TRY(const std::string previous, keepOwnEdits(proposal->taskPath, proposal->session, present, actor));
+    HEDDLE_TRY(const std::string previous,
+               keepOwnEdits(proposal->taskPath, proposal->session, present, actor));
     HEDDLE_TRY(const std::string revision, m_store->putTree(merged.tree));
     Json hunks = Json::array();
     for (const std::string &file : selection.files)
         hunks.push_back({{"file", file}});
     for (const auto &[file, index] : selection.hunks)
         hunks.push_back({{"file", file}, {"index", index}});
-    HEDDLE_TRY(const Event decision, m_store->append(proposal->session, actor, "decided",
-                                                     {{"proposal", id},
-                                                      {"decision", isPart ? "accept_in_part" : "accept"},
-                                                      {"hunks", hunks}}));
+    HEDDLE_TRY(const Event decision,
+               m_store->append(
+                   proposal->session, actor, "decided",
+                   {{"proposal", id}, {"decision", isPart ? "accept_in_part" : "accept"}, {"hunks", hunks}}));
     // The files first: an event must never claim what the disk does not hold.
     HEDDLE_CHECK_OK(writeDifference(folder, present, merged.tree));
     HEDDLE_CHECK_OK(m_store->append(proposal->session, actor, "landed",
@@ -132,15 +134,16 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
                 {"judged", verdict.has_value()}};
 }
 
-Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &reason, const std::string &comment,
-                                    const std::string &actor)
+Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &reason,
+                                    const std::string &comment, const std::string &actor)
 {
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
     HEDDLE_TRY(const Event decision,
-               m_store->append(proposal->session, actor, "decided",
-                               {{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}}));
+               m_store->append(
+                   proposal->session, actor, "decided",
+                   {{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}}));
     return Json{{"decision", decision.id}};
 }
 
@@ -154,14 +157,18 @@ Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, con
             found = &row;
     }
     if (found == nullptr)
-        return Error(Code::NotFound, id == 0 ? "there is no decision to undo" : "there is no such decision", std::to_string(id));
+        return Error(Code::NotFound, id == 0 ? "there is no decision to undo" : "there is no such decision",
+                     std::to_string(id));
     if (found->undoneBy != 0)
         return Error(Code::Conflict, "this decision was undone before", std::to_string(found->event));
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(found->proposal));
     const std::string taskPath = proposal ? proposal->taskPath : std::string();
     if (found->revision.empty()) {
-        HEDDLE_TRY(const Event event, m_store->append(found->session, actor, "undone",
-                                                      {{"decision", found->event}, {"task_path", taskPath}, {"revision", ""}, {"previous", ""}}));
+        HEDDLE_TRY(
+            const Event event,
+            m_store->append(
+                found->session, actor, "undone",
+                {{"decision", found->event}, {"task_path", taskPath}, {"revision", ""}, {"previous", ""}}));
         return Json{{"event", event.id}, {"files", Json::object()}};
     }
     // Later typing is kept: from what landed, one side went on by hand, the other goes back.
@@ -175,11 +182,12 @@ Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, con
     HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(taskPath));
     HEDDLE_TRY(const std::string revision, m_store->putTree(merged.tree));
     HEDDLE_CHECK_OK(writeDifference(folder, present, merged.tree));
-    HEDDLE_TRY(const Event event, m_store->append(found->session, actor, "undone",
-                                                  {{"decision", found->event},
-                                                   {"task_path", taskPath},
-                                                   {"revision", merged.tree.empty() ? std::string() : revision},
-                                                   {"previous", treeOf(head)}}));
+    HEDDLE_TRY(const Event event,
+               m_store->append(found->session, actor, "undone",
+                               {{"decision", found->event},
+                                {"task_path", taskPath},
+                                {"revision", merged.tree.empty() ? std::string() : revision},
+                                {"previous", treeOf(head)}}));
     return Json{{"event", event.id}, {"files", merged.tree}, {"folder", folder.string()}};
 }
 
@@ -189,12 +197,14 @@ Result<void> LocalWorkbench::comment(const std::string &proposal, const std::str
     HEDDLE_TRY(const std::optional<ProposalRow> row, m_store->proposal(proposal));
     if (!row)
         return Error(Code::NotFound, "there is no such proposal", proposal, "see heddle-cli proposals list");
-    HEDDLE_CHECK_OK(m_store->append(row->session, actor, "commented",
-                                    {{"proposal", proposal}, {"file", file}, {"line", line}, {"hunk", hunk}, {"text", text}}));
+    HEDDLE_CHECK_OK(m_store->append(
+        row->session, actor, "commented",
+        {{"proposal", proposal}, {"file", file}, {"line", line}, {"hunk", hunk}, {"text", text}}));
     return {};
 }
 
-Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::string &revision, const std::string &actor)
+Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::string &revision,
+                                     const std::string &actor)
 {
     HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));
     const fs::path folder = headFolder(taskPath);
@@ -202,11 +212,11 @@ Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::str
     // What is there now is kept as a revision, so that the restore can itself be taken back.
     HEDDLE_TRY(const std::string previous, keepOwnEdits(taskPath, {}, present, actor));
     HEDDLE_CHECK_OK(writeDifference(folder, present, wanted));
-    HEDDLE_TRY(const Event event, m_store->append({}, actor, "landed",
-                                                  {{"proposal", ""},
-                                                   {"task_path", taskPath},
-                                                   {"revision", revision},
-                                                   {"previous", previous}}));
+    HEDDLE_TRY(
+        const Event event,
+        m_store->append(
+            {}, actor, "landed",
+            {{"proposal", ""}, {"task_path", taskPath}, {"revision", revision}, {"previous", previous}}));
     return Json{{"event", event.id}, {"files", wanted}, {"folder", folder.string()}};
 }
 

@@ -16,33 +16,33 @@ namespace heddle {
 
 /// Everything about the surroundings that a test replaces.
 struct Environment {
-    std::filesystem::path worker;      ///< the heddle-worker program
-    std::filesystem::path python;      ///< the interpreter with torch; empty: found by the worker
-    std::filesystem::path package;     ///< folder with launch.py and heddle_oracle/
-    std::filesystem::path resources;   ///< folder with tasks/, plans/, include/
-    bool unsandboxed = false;          ///< --unsandboxed: allowed to run without a sandbox (recorded)
+    std::filesystem::path worker;    ///< the heddle-worker program
+    std::filesystem::path python;    ///< the interpreter with torch; empty: found by the worker
+    std::filesystem::path package;   ///< folder with launch.py and heddle_oracle/
+    std::filesystem::path resources; ///< folder with tasks/, plans/, include/
+    bool unsandboxed = false;        ///< --unsandboxed: allowed to run without a sandbox (recorded)
 
     /// Found from the running program's own location (build tree or installed), HEDDLE_PYTHON respected.
     static Environment fromProgram();
 };
 
 struct JudgeOptions {
-    std::string stage = "quick";        ///< "quick" or "confirmed"
-    std::optional<double> tolerance;    ///< absolute and relative; empty: by dtype
+    std::string stage = "quick";     ///< "quick" or "confirmed"
+    std::optional<double> tolerance; ///< absolute and relative; empty: by dtype
     Json tunables = Json::object();
-    std::string against;                ///< digest of another candidate, or empty
+    std::string against; ///< digest of another candidate, or empty
 };
 
 struct OptimizeOptions {
     std::string policy = "builtin";
     double budgetSeconds = 120.0;
-    std::filesystem::path exportFolder;   ///< empty: none
+    std::filesystem::path exportFolder; ///< empty: none
 };
 
 /// What to keep of a proposal. Empty `files` and `hunks`: all of it.
 struct Selection {
     std::vector<std::string> files;
-    std::vector<std::pair<std::string, int>> hunks;   ///< file, index of the hunk in the diff against the head
+    std::vector<std::pair<std::string, int>> hunks; ///< file, index of the hunk in the diff against the head
 };
 
 /// The operations that the window and the command line share. Each is a plain synchronous call that
@@ -73,9 +73,8 @@ public:
     virtual Result<Json> baseline(const std::string &session, const CancelToken &cancel,
                                   const ProgressSink &progress) = 0;
     /// Returns the report (core/schemas/report.schema.json).
-    virtual Result<Json> judge(const std::string &session, const FileTree &files,
-                               const JudgeOptions &options, const CancelToken &cancel,
-                               const ProgressSink &progress) = 0;
+    virtual Result<Json> judge(const std::string &session, const FileTree &files, const JudgeOptions &options,
+                               const CancelToken &cancel, const ProgressSink &progress) = 0;
     /// Runs a policy; returns the report of the best candidate, or with "candidate": null and a "reason".
     virtual Result<Json> optimize(const std::string &session, const OptimizeOptions &options,
                                   const CancelToken &cancel, const ProgressSink &progress) = 0;

@@ -27,7 +27,8 @@ Result<void> startDetached(const std::vector<std::string> &arguments, const fs::
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
@@ -36,11 +37,13 @@ Result<void> startDetached(const std::vector<std::string> &arguments, const fs::
         argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
     pid_t pid = 0;
-    const int failed = ::posix_spawn(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
+    const int failed =
+        ::posix_spawn(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0)
-        return Error(Code::Environment, "the worker could not be started", arguments.front(), "build or install heddle-worker");
+        return Error(Code::Environment, "the worker could not be started", arguments.front(),
+                     "build or install heddle-worker");
     // Reaped by a thread that sleeps until then: the worker usually outlives us.
     std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
     return {};
@@ -66,10 +69,12 @@ Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments)
         argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
     pid_t pid = 0;
-    const int failed = ::posix_spawnp(&pid, arguments.front().c_str(), &actions, nullptr, argv.data(), environ);
+    const int failed =
+        ::posix_spawnp(&pid, arguments.front().c_str(), &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0)
-        return Error(Code::Environment, "ssh could not be started", arguments.front(), "install an ssh client");
+        return Error(Code::Environment, "ssh could not be started", arguments.front(),
+                     "install an ssh client");
     std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
     return std::pair<Fd, Fd>(std::move(ourIn), std::move(ourOut));
 }
@@ -84,7 +89,8 @@ std::string lastLines(const fs::path &log)
 
 } // namespace
 
-Result<std::unique_ptr<WorkerConnection>> WorkerConnection::create(const Environment &environment, const std::string &target)
+Result<std::unique_ptr<WorkerConnection>> WorkerConnection::create(const Environment &environment,
+                                                                   const std::string &target)
 {
     std::string host;
     std::string device = target;
@@ -103,9 +109,7 @@ Result<std::unique_ptr<WorkerConnection>> WorkerConnection::create(const Environ
 }
 
 WorkerConnection::WorkerConnection(Environment environment, std::string target, std::string host)
-    : m_environment(std::move(environment))
-    , m_target(std::move(target))
-    , m_host(std::move(host))
+    : m_environment(std::move(environment)), m_target(std::move(target)), m_host(std::move(host))
 {
 }
 
@@ -113,11 +117,12 @@ fs::path WorkerConnection::socketPath() const
 {
     // Programs of another build or interpreter must not answer each other's requests.
     std::string identity = m_environment.worker.string() + '|' + m_environment.python.string() + '|'
-                           + m_environment.resources.string() + '|' + (m_environment.unsandboxed ? "open" : "closed");
+        + m_environment.resources.string() + '|' + (m_environment.unsandboxed ? "open" : "closed");
     std::error_code code;
     const auto built = fs::last_write_time(m_environment.worker, code);
     identity += std::to_string(code ? 0 : built.time_since_epoch().count());
-    return runtimeFolder() / ("worker-cpu-" + std::string(HEDDLE_VERSION) + '-' + sha256Hex(identity).substr(0, 10) + ".sock");
+    return runtimeFolder()
+        / ("worker-cpu-" + std::string(HEDDLE_VERSION) + '-' + sha256Hex(identity).substr(0, 10) + ".sock");
 }
 
 Result<void> WorkerConnection::connect(const CancelToken &cancel)
@@ -146,8 +151,12 @@ Result<void> WorkerConnection::connectLocal(const CancelToken &cancel)
         return {};
     }
     const fs::path log = socket.string() + ".log";
-    std::vector<std::string> arguments{m_environment.worker.string(), "--socket", socket.string(), "--resources",
-                                       m_environment.resources.string(), "--package",
+    std::vector<std::string> arguments{m_environment.worker.string(),
+                                       "--socket",
+                                       socket.string(),
+                                       "--resources",
+                                       m_environment.resources.string(),
+                                       "--package",
                                        m_environment.package.string()};
     if (!m_environment.python.empty())
         arguments.insert(arguments.end(), {"--python", m_environment.python.string()});
@@ -161,10 +170,12 @@ Result<void> WorkerConnection::connectLocal(const CancelToken &cancel)
             return {};
         }
         if (const std::string said = lastLines(log); said.find("heddle-worker:") != std::string::npos)
-            return Error(Code::Environment, "the worker did not start: " + said, m_environment.worker.string());
+            return Error(Code::Environment, "the worker did not start: " + said,
+                         m_environment.worker.string());
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return Error(Code::Environment, "the worker did not answer within 20 s", socket.string(), "see " + log.string());
+    return Error(Code::Environment, "the worker did not answer within 20 s", socket.string(),
+                 "see " + log.string());
 }
 
 Result<void> WorkerConnection::connectRemote()

@@ -15,7 +15,8 @@ namespace heddle {
 class WorkerConnection {
 public:
     /// Errors: InvalidInput for a target that does not exist.
-    static Result<std::unique_ptr<WorkerConnection>> create(const Environment &environment, const std::string &target);
+    static Result<std::unique_ptr<WorkerConnection>> create(const Environment &environment,
+                                                            const std::string &target);
 
     /// One request; connects first where needed. Errors: the worker's; Environment when it cannot be started, with
     /// what it said.
@@ -32,7 +33,7 @@ private:
 
     Environment m_environment;
     std::string m_target;
-    std::string m_host;   ///< empty: this machine
+    std::string m_host; ///< empty: this machine
     std::unique_ptr<LineClient> m_client;
 };
 
