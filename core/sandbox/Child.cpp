@@ -28,7 +28,8 @@ bool isReadable(int fd, std::chrono::milliseconds limit)
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
         pollfd entry{fd, POLLIN, 0};
-        const int count = ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000)));
+        const int count =
+            ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000)));
         if (count > 0)
             return true;
         if ((count == 0 || errno != EINTR) && Clock::now() >= end)
@@ -70,8 +71,9 @@ ExitStatus statusFrom(const siginfo_t &info)
 {
     if (info.si_code == CLD_EXITED)
         // Bubblewrap and heddle-launch pass a signal on as 128 and its number.
-        return info.si_status > 128 && info.si_status < 128 + 65 ? ExitStatus{0, info.si_status - 128, true, false}
-                                                                  : ExitStatus{info.si_status, 0, true, false};
+        return info.si_status > 128 && info.si_status < 128 + 65
+            ? ExitStatus{0, info.si_status - 128, true, false}
+            : ExitStatus{info.si_status, 0, true, false};
     return ExitStatus{0, info.si_status, true, false};
 }
 
@@ -97,10 +99,7 @@ Error ExitStatus::error(const std::string &who) const
     return Error(Code::Crashed, who + " died: " + text());
 }
 
-Fd openPidfd(pid_t pid)
-{
-    return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-}
+Fd openPidfd(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
 
 pid_t pidOf(int pidfd)
 {
@@ -124,10 +123,7 @@ std::vector<pid_t> processTree(pid_t root)
     return tree;
 }
 
-bool Child::State::isDead() const
-{
-    return isReadable(innerPidfd.value(), std::chrono::milliseconds(0));
-}
+bool Child::State::isDead() const { return isReadable(innerPidfd.value(), std::chrono::milliseconds(0)); }
 
 std::optional<ExitStatus> Child::State::waitFor(std::chrono::milliseconds limit)
 {
@@ -172,10 +168,7 @@ void Child::State::kill()
     isReadable(innerPidfd.value(), std::chrono::seconds(5));
 }
 
-Child::Child(std::shared_ptr<State> state)
-    : m_state(std::move(state))
-{
-}
+Child::Child(std::shared_ptr<State> state) : m_state(std::move(state)) {}
 
 Child::Child(Child &&) noexcept = default;
 
@@ -211,10 +204,7 @@ int Child::pidfd() const { return m_state->innerPidfd.value(); }
 const Json &Child::report() const { return m_state->report; }
 bool Child::isAlive() const { return !m_state->isDead(); }
 
-std::optional<ExitStatus> Child::waitFor(std::chrono::milliseconds limit)
-{
-    return m_state->waitFor(limit);
-}
+std::optional<ExitStatus> Child::waitFor(std::chrono::milliseconds limit) { return m_state->waitFor(limit); }
 
 Result<void> Child::signal(int number)
 {
@@ -224,9 +214,6 @@ Result<void> Child::signal(int number)
     return {};
 }
 
-void Child::kill()
-{
-    m_state->kill();
-}
+void Child::kill() { m_state->kill(); }
 
 } // namespace heddle

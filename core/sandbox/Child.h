@@ -15,9 +15,9 @@ namespace heddle {
 
 /// How a process ended.
 struct ExitStatus {
-    int code = 0;         ///< exit code, where signal is 0
-    int signal = 0;       ///< the signal that killed it, or 0
-    bool isKnown = true;  ///< false where the kernel cannot tell (not our own child, before Linux 6.15)
+    int code = 0;            ///< exit code, where signal is 0
+    int signal = 0;          ///< the signal that killed it, or 0
+    bool isKnown = true;     ///< false where the kernel cannot tell (not our own child, before Linux 6.15)
     bool overMemory = false; ///< the resident-size watch killed it
 
     bool isSuccess() const { return isKnown && signal == 0 && code == 0; }
@@ -37,8 +37,8 @@ public:
     Child &operator=(Child &&) noexcept;
     ~Child();
 
-    pid_t pid() const;   ///< the program itself as seen from here, not bubblewrap
-    int pidfd() const;   ///< of the program itself; readable (poll) once it has died
+    pid_t pid() const; ///< the program itself as seen from here, not bubblewrap
+    int pidfd() const; ///< of the program itself; readable (poll) once it has died
     /// What confines it, for the verdict: {"rung", "landlock", "seccomp", "user", "namespaces": [...]}.
     const Json &report() const;
 

@@ -22,7 +22,7 @@ struct Child::State {
     std::uint32_t processes = 0;
     std::atomic<bool> isOverMemory{false};
 
-    std::mutex mutex;                 // guards `ended`
+    std::mutex mutex; // guards `ended`
     std::optional<ExitStatus> ended;
 
     bool isDead() const;

@@ -58,7 +58,8 @@ Result<Json> enter(const std::string &role)
         }
     }
     if (!isCandidate) {
-        for (const char *folder : {"/tmp", "/dev/shm"}) // private ones: the outer wall says whether they may be written
+        for (const char *folder :
+             {"/tmp", "/dev/shm"}) // private ones: the outer wall says whether they may be written
             rules.readWrite.emplace_back(folder);
     }
     HEDDLE_TRY(const int abi, enterLandlock(rules));
@@ -66,12 +67,14 @@ Result<Json> enter(const std::string &role)
     if (role == "executor")
         HEDDLE_CHECK_OK(dropCapabilities());
     HEDDLE_CHECK_OK(enterSeccomp(SeccompRules{isCandidate, false}));
-    return Json{{"ok", true}, {"role", role}, {"landlock", abi}, {"seccomp", isCandidate ? "candidate" : "base"}};
+    return Json{
+        {"ok", true}, {"role", role}, {"landlock", abi}, {"seccomp", isCandidate ? "candidate" : "base"}};
 }
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) int heddle_sandbox_enter(const char *role, char *report, int bytes)
+extern "C" __attribute__((visibility("default"))) int heddle_sandbox_enter(const char *role, char *report,
+                                                                           int bytes)
 {
     // Nothing may be thrown into C or Python.
     try {
@@ -82,7 +85,8 @@ extern "C" __attribute__((visibility("default"))) int heddle_sandbox_enter(const
         return result ? 0 : -1;
     } catch (const std::exception &exception) {
         if (report != nullptr && bytes > 0)
-            std::snprintf(report, static_cast<std::size_t>(bytes), "{\"ok\":false,\"error\":\"out of memory\"}");
+            std::snprintf(report, static_cast<std::size_t>(bytes),
+                          "{\"ok\":false,\"error\":\"out of memory\"}");
         return -1;
     }
 }

@@ -32,8 +32,8 @@ struct RulesetAttribute {
     std::uint64_t scoped;
 };
 
-constexpr std::uint64_t readAccess
-    = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr std::uint64_t readAccess =
+    LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 
 std::uint64_t allFileAccess(int abi)
 {
@@ -60,7 +60,7 @@ Result<void> allow(int ruleset, const std::string &path, std::uint64_t access)
             return {};
         return systemError("cannot open a path of the sandbox", path);
     }
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd.value(), &info) != 0)
         return systemError("cannot look at a path of the sandbox", path);
     if (!S_ISDIR(info.st_mode))
@@ -86,7 +86,8 @@ Result<int> enterLandlock(const LandlockRules &rules)
 {
     const int abi = landlockAbi();
     if (abi < 1)
-        return Error(Code::Environment, "the kernel has no Landlock", {}, "use Linux 5.13 or later with Landlock on");
+        return Error(Code::Environment, "the kernel has no Landlock", {},
+                     "use Linux 5.13 or later with Landlock on");
     const std::uint64_t handled = rules.confinesReads ? allFileAccess(abi) : allFileAccess(abi) & ~readAccess;
     RulesetAttribute attribute{handled, abi >= 4 ? netBindAndConnect : 0,
                                abi >= 6 && rules.scopesSignals ? scopeAbstractSockets | scopeSignals : 0};

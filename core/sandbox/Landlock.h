@@ -13,10 +13,10 @@ int landlockAbi();
 
 /// What a thread and its later children keep. Paths that do not exist are left out.
 struct LandlockRules {
-    bool confinesReads = true;           ///< false: only writes are confined, reads stay as they are
-    std::vector<std::string> readOnly;   ///< read and execute, with all below
-    std::vector<std::string> readWrite;  ///< everything, with all below
-    bool scopesSignals = true;           ///< signals and abstract sockets stay inside (version 6)
+    bool confinesReads = true;          ///< false: only writes are confined, reads stay as they are
+    std::vector<std::string> readOnly;  ///< read and execute, with all below
+    std::vector<std::string> readWrite; ///< everything, with all below
+    bool scopesSignals = true;          ///< signals and abstract sockets stay inside (version 6)
 };
 
 /// Confines the calling thread for ever: files as above, no TCP (version 4). Sets no_new_privs. Returns the version

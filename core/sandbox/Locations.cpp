@@ -11,7 +11,8 @@ Result<std::filesystem::path> ownFile(std::string_view name)
     std::error_code code;
     const fs::path self = fs::read_symlink("/proc/self/exe", code);
     if (code)
-        return Error(Code::Environment, "cannot tell where this program is: " + code.message(), "/proc/self/exe");
+        return Error(Code::Environment, "cannot tell where this program is: " + code.message(),
+                     "/proc/self/exe");
     const fs::path folder = self.parent_path();
     for (const char *place : {".", "../bin", "../lib", "../libexec/heddle", "../lib/heddle"}) {
         const fs::path candidate = (folder / place / name).lexically_normal();

@@ -16,11 +16,12 @@ namespace {
 
 // Enough of /etc for the loader, the compiler's alternatives and the clock; no user names, no host names.
 constexpr const char *systemFiles[] = {
-    "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
-    "/etc/nsswitch.conf", "/sys/devices/system/cpu", "/sys/devices/system/node",
+    "/etc/ld.so.cache", "/etc/ld.so.conf",    "/etc/ld.so.conf.d",       "/etc/alternatives",
+    "/etc/localtime",   "/etc/nsswitch.conf", "/sys/devices/system/cpu", "/sys/devices/system/node",
 };
 constexpr const char *systemFolders[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-constexpr const char *compilerFolders[] = {"/usr/lib/gcc", "/usr/libexec/gcc", "/usr/lib/llvm-14", "/usr/include"};
+constexpr const char *compilerFolders[] = {"/usr/lib/gcc", "/usr/libexec/gcc", "/usr/lib/llvm-14",
+                                           "/usr/include"};
 constexpr const char *harmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full"};
 
 /// Threads of all processes of a user, as RLIMIT_NPROC counts them.
@@ -29,11 +30,12 @@ std::uint64_t tasksOfUser(uid_t user)
     std::uint64_t tasks = 0;
     std::error_code code;
     for (const fs::directory_entry &entry : fs::directory_iterator("/proc", code)) {
-        struct stat info {};
+        struct stat info{};
         if (std::isdigit(static_cast<unsigned char>(entry.path().filename().string()[0])) == 0
             || ::stat(entry.path().c_str(), &info) != 0 || info.st_uid != user)
             continue;
-        for ([[maybe_unused]] const fs::directory_entry &task : fs::directory_iterator(entry.path() / "task", code))
+        for ([[maybe_unused]] const fs::directory_entry &task :
+             fs::directory_iterator(entry.path() / "task", code))
             ++tasks;
     }
     return tasks;
@@ -88,16 +90,17 @@ Json launchOrders(const SandboxPolicy &policy, const Launch &launch)
     return orders;
 }
 
-std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool isRoot, const fs::path &bubblewrap,
-                                             const fs::path &launcher)
+std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool isRoot,
+                                             const fs::path &bubblewrap, const fs::path &launcher)
 {
-    std::vector<std::string> arguments{bubblewrap.string(), "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
+    std::vector<std::string> arguments{bubblewrap.string(), "--die-with-parent", "--new-session",
+                                       "--cap-drop", "ALL"};
     const auto add = [&](std::initializer_list<std::string> words) {
         arguments.insert(arguments.end(), words);
     };
     if (isRoot)
-        add({"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-add",
-             "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_DAC_READ_SEARCH"});
+        add({"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
+             "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_DAC_READ_SEARCH"});
     else
         add({"--unshare-all", "--uid", "65534", "--gid", "65534"});
     add({"--hostname", "heddle"});
@@ -133,7 +136,8 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
     for (const fs::path &device : policy.devices)
         bind("--dev-bind", device);
     for (const fs::path &path : policy.readOnly) {
-        if (*path.relative_path().begin() != "usr") // shown already, and read-only: no folder can be made there
+        if (*path.relative_path().begin()
+            != "usr") // shown already, and read-only: no folder can be made there
             bind("--ro-bind", path);
     }
     if (*launcher.relative_path().begin() != "usr")
@@ -149,9 +153,9 @@ std::vector<std::string> childEnvironment(const SandboxPolicy &policy)
     std::string devices;
     for (const fs::path &device : policy.devices)
         devices += (devices.empty() ? "" : ":") + device.string();
-    std::vector<std::string> environment{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8",  "HOME=" + scratch,
-                                         "TMPDIR=" + scratch,  "USER=heddle",     "LOGNAME=heddle",
-                                         "HEDDLE_SCRATCH=" + scratch, "HEDDLE_DEVICES=" + devices};
+    std::vector<std::string> environment{
+        "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=" + scratch,           "TMPDIR=" + scratch,
+        "USER=heddle",        "LOGNAME=heddle", "HEDDLE_SCRATCH=" + scratch, "HEDDLE_DEVICES=" + devices};
     // A compiler asks by access(), which takes no capability into account, whether it may write there: relative to the
     // scratch folder, where it starts, it may, whatever lies above.
     if (policy.role == Role::Compiler)

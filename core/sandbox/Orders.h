@@ -16,9 +16,9 @@ namespace heddle {
 /// Who starts a child: decides how it comes to be another user.
 struct Launch {
     Rung rung = Rung::Bubblewrap;
-    bool isRoot = false;        ///< the worker is root
-    uid_t user = 0;             ///< root only: the user (and group) that the child becomes
-    pid_t parent = 0;           ///< the process whose death ends the child on the Landlock rung
+    bool isRoot = false; ///< the worker is root
+    uid_t user = 0;      ///< root only: the user (and group) that the child becomes
+    pid_t parent = 0;    ///< the process whose death ends the child on the Landlock rung
 };
 
 /// What Spawner and heddle-launch agree on for one child: the JSON that heddle-launch obeys.

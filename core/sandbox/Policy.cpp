@@ -13,12 +13,9 @@ namespace fs = std::filesystem;
 std::string_view roleName(Role role)
 {
     switch (role) {
-    case Role::Oracle:
-        return "oracle";
-    case Role::Candidate:
-        return "candidate";
-    case Role::Compiler:
-        return "compiler";
+    case Role::Oracle: return "oracle";
+    case Role::Candidate: return "candidate";
+    case Role::Compiler: return "compiler";
     }
     return "candidate";
 }

@@ -50,8 +50,8 @@ Result<Fd> openStream(Stream &stream, std::size_t cap)
 
 } // namespace
 
-Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy, const std::vector<std::string> &argv,
-                                 const CommandLimits &limits)
+Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy,
+                                 const std::vector<std::string> &argv, const CommandLimits &limits)
 {
     Stream output;
     Stream error;
@@ -74,7 +74,8 @@ Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy, 
         if (Clock::now() >= end)
             return Error(Code::TimedOut, "the command did not end in time", argv.front());
         // A descriptor of -1 is left out by poll, so that closed streams do not spin.
-        pollfd entries[3] = {{output.fd.value(), POLLIN, 0}, {error.fd.value(), POLLIN, 0},
+        pollfd entries[3] = {{output.fd.value(), POLLIN, 0},
+                             {error.fd.value(), POLLIN, 0},
                              {status ? -1 : child.pidfd(), POLLIN, 0}};
         ::poll(entries, 3, 20);
         if (entries[0].revents != 0)

@@ -12,9 +12,9 @@ namespace heddle {
 /// What a finished command left behind.
 struct CommandResult {
     ExitStatus status;
-    std::string output;        ///< stdout, cut at the cap
-    std::string error;         ///< stderr, cut at the cap
-    bool wasCut = false;       ///< more was written than the cap
+    std::string output;  ///< stdout, cut at the cap
+    std::string error;   ///< stderr, cut at the cap
+    bool wasCut = false; ///< more was written than the cap
     std::chrono::nanoseconds wall{};
 };
 
@@ -26,7 +26,7 @@ struct CommandLimits {
 
 /// Runs a command (a compiler) in the sandbox to its end. A non-zero exit code is a value, not an error.
 /// Errors: TimedOut, Cancelled, OutOfMemory, and those of Spawner::spawn.
-Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy, const std::vector<std::string> &argv,
-                                 const CommandLimits &limits = {});
+Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy,
+                                 const std::vector<std::string> &argv, const CommandLimits &limits = {});
 
 } // namespace heddle

@@ -14,12 +14,9 @@ namespace heddle {
 std::string_view rungName(Rung rung)
 {
     switch (rung) {
-    case Rung::Bubblewrap:
-        return "bubblewrap";
-    case Rung::Landlock:
-        return "landlock";
-    case Rung::None:
-        return "none";
+    case Rung::Bubblewrap: return "bubblewrap";
+    case Rung::Landlock: return "landlock";
+    case Rung::None: return "none";
     }
     return "none";
 }

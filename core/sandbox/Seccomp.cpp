@@ -21,31 +21,106 @@ using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 constexpr const char *alwaysDenied[] = {
     // network
-    "socket", "connect", "bind", "listen", "accept", "accept4",
+    "socket",
+    "connect",
+    "bind",
+    "listen",
+    "accept",
+    "accept4",
     // other processes
-    "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "process_madvise", "process_mrelease",
-    "move_pages", "migrate_pages",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "pidfd_getfd",
+    "kcmp",
+    "process_madvise",
+    "process_mrelease",
+    "move_pages",
+    "migrate_pages",
     // mounts and namespaces
-    "mount", "umount", "umount2", "pivot_root", "chroot", "setns", "unshare", "open_tree", "move_mount", "fsopen",
-    "fsconfig", "fsmount", "fspick", "mount_setattr", "open_by_handle_at", "name_to_handle_at", "quotactl",
-    "quotactl_fd", "swapon", "swapoff", "fanotify_init",
+    "mount",
+    "umount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "setns",
+    "unshare",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "quotactl",
+    "quotactl_fd",
+    "swapon",
+    "swapoff",
+    "fanotify_init",
     // kernel interfaces
-    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
-    "add_key", "request_key", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
-    "create_module", "reboot", "syslog", "acct", "iopl", "ioperm", "modify_ldt", "lookup_dcookie", "nfsservctl",
-    "vhangup", "sethostname", "setdomainname", "settimeofday", "clock_settime", "clock_settime64", "stime",
-    "adjtimex", "clock_adjtime", "seccomp",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "create_module",
+    "reboot",
+    "syslog",
+    "acct",
+    "iopl",
+    "ioperm",
+    "modify_ldt",
+    "lookup_dcookie",
+    "nfsservctl",
+    "vhangup",
+    "sethostname",
+    "setdomainname",
+    "settimeofday",
+    "clock_settime",
+    "clock_settime64",
+    "stime",
+    "adjtimex",
+    "clock_adjtime",
+    "seccomp",
 };
 
 constexpr const char *deniedToCandidates[] = {
-    "execve", "execveat", "fork", "vfork", "socketpair", "tkill", "pidfd_open", "pidfd_send_signal", "shmget",
-    "shmat", "shmctl", "msgget", "semget", "mq_open", "memfd_secret", "setpriority", "sched_setattr",
-    "sched_setparam", "sched_setscheduler", "ioprio_set",
+    "execve",
+    "execveat",
+    "fork",
+    "vfork",
+    "socketpair",
+    "tkill",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "shmget",
+    "shmat",
+    "shmctl",
+    "msgget",
+    "semget",
+    "mq_open",
+    "memfd_secret",
+    "setpriority",
+    "sched_setattr",
+    "sched_setparam",
+    "sched_setscheduler",
+    "ioprio_set",
 };
 
 constexpr const char *deniedToSameUser[] = {
-    "chmod", "fchmodat", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat", "utimensat", "setxattr",
-    "lsetxattr", "removexattr", "lremovexattr",
+    "chmod",     "fchmodat",  "chown",    "lchown",    "fchownat",    "utime",        "utimes",
+    "futimesat", "utimensat", "setxattr", "lsetxattr", "removexattr", "lremovexattr",
 };
 
 // fchmodat2, setxattrat, removexattrat: newer than the libseccomp of Debian 12, the same number on all machines.
@@ -61,7 +136,8 @@ Result<void> deny(const Filter &filter, const char *name, int error = EPERM)
     const int number = seccomp_syscall_resolve_name(name);
     if (number == __NR_SCMP_ERROR)
         return {}; // a call that this machine does not have
-    const int code = seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), number, 0);
+    const int code =
+        seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)), number, 0);
     // -EACCES: the same as the default action, -EEXIST: already there, -EDOM: not on this architecture.
     return code == 0 || code == -EEXIST || code == -EDOM ? Result<void>() : refused(code, name);
 }
@@ -95,8 +171,9 @@ Result<void> addFinalRules(const Filter &filter)
     // It may not hide its memory from the judge, outlive its parent, or put a filter of its own in front of ours.
     // prctl's option is an int: the upper half of the register is not part of it.
     for (const int option : {PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_PTRACER})
-        HEDDLE_CHECK_OK(denyWhen(filter, "prctl",
-                                 {compare(0, SCMP_CMP_MASKED_EQ, 0xffffffffu, static_cast<scmp_datum_t>(option))}));
+        HEDDLE_CHECK_OK(
+            denyWhen(filter, "prctl",
+                     {compare(0, SCMP_CMP_MASKED_EQ, 0xffffffffu, static_cast<scmp_datum_t>(option))}));
     return {};
 }
 
@@ -134,7 +211,8 @@ Result<void> enterSeccomp(const SeccompRules &rules)
     if (rules.isFinal)
         HEDDLE_CHECK_OK(addFinalRules(filter));
     if (const int code = seccomp_load(filter.get()); code != 0)
-        return Error(Code::Environment, "seccomp cannot load the filter: " + std::string(std::strerror(-code)));
+        return Error(Code::Environment,
+                     "seccomp cannot load the filter: " + std::string(std::strerror(-code)));
     return {};
 }
 

@@ -109,7 +109,8 @@ Result<std::optional<LaunchMessage>> readMessage(int status)
         std::memcpy(&credentials, CMSG_DATA(found), sizeof credentials);
         message.pid = credentials.pid;
     }
-    HEDDLE_TRY(message.body, parseJson(std::string_view(text).substr(0, static_cast<std::size_t>(count)), "heddle-launch"));
+    HEDDLE_TRY(message.body,
+               parseJson(std::string_view(text).substr(0, static_cast<std::size_t>(count)), "heddle-launch"));
     return std::optional<LaunchMessage>(std::move(message));
 }
 
@@ -192,11 +193,13 @@ void Spawner::State::watchLoop()
                 alive.push_back(std::move(child));
         }
         const auto isWatchedItself = [&](pid_t pid) {
-            return std::any_of(alive.begin(), alive.end(), [&](const auto &child) { return child->innerPid == pid; });
+            return std::any_of(alive.begin(), alive.end(),
+                               [&](const auto &child) { return child->innerPid == pid; });
         };
         for (const auto &child : alive) {
             // Zygotes and compilers have descendants; looking for them at every tick would disturb a timed call.
-            const std::vector<pid_t> tree = tick % 4 == 0 ? processTree(child->innerPid) : std::vector{child->innerPid};
+            const std::vector<pid_t> tree =
+                tick % 4 == 0 ? processTree(child->innerPid) : std::vector{child->innerPid};
             std::uint64_t resident = 0;
             for (const pid_t pid : tree) {
                 // A zygote does not answer for what it forked.
@@ -268,7 +271,8 @@ Result<std::shared_ptr<Child::State>> Spawner::State::start(const SpawnRequest &
         return fail(Error(Code::Environment, "the sandbox ended before it said anything"));
     LaunchMessage message = std::move(*first.value());
     if (message.body.contains("error"))
-        return fail(Error(Code::Environment, "the sandbox could not be made: " + stringOr(message.body, "error")));
+        return fail(
+            Error(Code::Environment, "the sandbox could not be made: " + stringOr(message.body, "error")));
     // Nothing more means that the program runs; a second message tells why it does not.
     auto second = readMessage(status.value());
     if (!second)
@@ -308,8 +312,7 @@ void Spawner::watch(const Child &child, const SandboxPolicy &policy)
     m_state->watched.push_back(child.m_state);
 }
 
-Spawner::Spawner(std::unique_ptr<State> state)
-    : m_state(std::move(state))
+Spawner::Spawner(std::unique_ptr<State> state) : m_state(std::move(state))
 {
     m_state->spawning = std::thread([s = m_state.get()] { s->spawnLoop(); });
     m_state->watching = std::thread([s = m_state.get()] { s->watchLoop(); });
@@ -326,10 +329,7 @@ Spawner::~Spawner()
     m_state->watching.join();
 }
 
-Result<std::unique_ptr<Spawner>> Spawner::create()
-{
-    return create(probeRung());
-}
+Result<std::unique_ptr<Spawner>> Spawner::create() { return create(probeRung()); }
 
 Result<std::unique_ptr<Spawner>> Spawner::create(RungReport rung)
 {
@@ -337,7 +337,8 @@ Result<std::unique_ptr<Spawner>> Spawner::create(RungReport rung)
         std::string why = "no sandbox holds on this machine";
         for (const std::string &reason : rung.reasons)
             why += "; " + reason;
-        return Error(Code::Environment, why, {}, "install bubblewrap and allow user namespaces, or use a newer kernel");
+        return Error(Code::Environment, why, {},
+                     "install bubblewrap and allow user namespaces, or use a newer kernel");
     }
     auto state = std::make_unique<State>();
     HEDDLE_TRY(state->launcher, ownFile("heddle-launch"));
@@ -353,10 +354,7 @@ Result<std::unique_ptr<Spawner>> Spawner::create(RungReport rung)
     return std::unique_ptr<Spawner>(new Spawner(std::move(state)));
 }
 
-const RungReport &Spawner::rung() const
-{
-    return m_state->rung;
-}
+const RungReport &Spawner::rung() const { return m_state->rung; }
 
 Result<Child> Spawner::spawn(const SpawnRequest &request)
 {

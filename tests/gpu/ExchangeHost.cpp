@@ -41,10 +41,7 @@ struct Options {
     int rounds = 200;
 };
 
-double microseconds(Clock::duration span)
-{
-    return std::chrono::duration<double, std::micro>(span).count();
-}
+double microseconds(Clock::duration span) { return std::chrono::duration<double, std::micro>(span).count(); }
 
 /// The nodes that a process needs to compute; not those to set a GPU up.
 std::vector<fs::path> gpuDevices()
@@ -54,7 +51,8 @@ std::vector<fs::path> gpuDevices()
     for (fs::directory_iterator entry("/dev", code), end; !code && entry != end; entry.increment(code)) {
         const std::string name = entry->path().filename().string();
         const bool isNumbered = name.starts_with("nvidia") && name.size() > 6
-            && std::all_of(name.begin() + 6, name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+            && std::all_of(name.begin() + 6, name.end(),
+                           [](unsigned char c) { return std::isdigit(c) != 0; });
         if (isNumbered || name == "nvidiactl" || name == "nvidia-uvm")
             devices.push_back(entry->path());
     }
@@ -66,7 +64,7 @@ Json describeDevices(const std::vector<fs::path> &devices)
 {
     Json rows = Json::array();
     for (const fs::path &path : devices) {
-        struct stat info {};
+        struct stat info{};
         ::stat(path.c_str(), &info);
         char mode[8] = "";
         std::snprintf(mode, sizeof mode, "%04o", info.st_mode & 07777);
@@ -75,7 +73,8 @@ Json describeDevices(const std::vector<fs::path> &devices)
     return rows;
 }
 
-SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs::path &driver, const fs::path &scratch)
+SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs::path &driver,
+                        const fs::path &scratch)
 {
     SandboxPolicy policy;
     policy.role = Role::Candidate;
@@ -86,7 +85,8 @@ SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs:
     if (driver.is_absolute() && (options.isFake || *std::next(driver.begin()) != "usr"))
         policy.readOnly.push_back(options.isFake ? driver : driver.parent_path());
     std::error_code code;
-    for (const char *path : {"/sys/devices", "/sys/bus/pci", "/sys/module/nvidia", "/sys/module/nvidia_uvm"}) {
+    for (const char *path :
+         {"/sys/devices", "/sys/bus/pci", "/sys/module/nvidia", "/sys/module/nvidia_uvm"}) {
         if (!options.isFake && fs::exists(path, code))
             policy.readOnly.emplace_back(path);
     }
@@ -99,8 +99,8 @@ SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs:
 class PlainProcess {
 public:
     /// `entry` is one more "NAME=value" of its environment.
-    static Result<std::unique_ptr<PlainProcess>> start(std::vector<std::string> words, const std::string &entry,
-                                                       const Fd &channel)
+    static Result<std::unique_ptr<PlainProcess>> start(std::vector<std::string> words,
+                                                       const std::string &entry, const Fd &channel)
     {
         std::vector<char *> argv;
         for (std::string &word : words)
@@ -122,10 +122,7 @@ public:
         return std::make_unique<PlainProcess>(pid);
     }
 
-    explicit PlainProcess(pid_t pid)
-        : m_pid(pid)
-    {
-    }
+    explicit PlainProcess(pid_t pid) : m_pid(pid) {}
     PlainProcess(const PlainProcess &) = delete;
     PlainProcess &operator=(const PlainProcess &) = delete;
     ~PlainProcess()
@@ -142,8 +139,8 @@ private:
 /// The oracle with a marker in its environment that nobody else must see: in a sandbox of its own, or a plain child process.
 class OracleProcess {
 public:
-    static Result<std::unique_ptr<OracleProcess>> start(const Options &options, const std::string &marker, Spawner &spawner,
-                                                        const fs::path &scratch)
+    static Result<std::unique_ptr<OracleProcess>> start(const Options &options, const std::string &marker,
+                                                        Spawner &spawner, const fs::path &scratch)
     {
         HEDDLE_TRY(auto pair, FrameChannel::createPair());
         const std::string entry = "HEDDLE_ORACLE_MARKER=" + marker;
@@ -170,10 +167,7 @@ public:
         return oracle;
     }
 
-    explicit OracleProcess(FrameChannel channel)
-        : m_channel(std::move(channel))
-    {
-    }
+    explicit OracleProcess(FrameChannel channel) : m_channel(std::move(channel)) {}
     OracleProcess(const OracleProcess &) = delete;
     OracleProcess &operator=(const OracleProcess &) = delete;
 
@@ -197,7 +191,9 @@ bool allHeld(const Json &attempts)
 Json summary(std::vector<double> values)
 {
     std::sort(values.begin(), values.end());
-    const auto at = [&](double share) { return values[static_cast<std::size_t>(share * double(values.size() - 1))]; };
+    const auto at = [&](double share) {
+        return values[static_cast<std::size_t>(share * double(values.size() - 1))];
+    };
     return Json{{"median", at(0.5)}, {"p10", at(0.1)}, {"p90", at(0.9)}, {"count", values.size()}};
 }
 
@@ -243,18 +239,19 @@ Result<void> timeLaunches(Json &answer, FrameChannel &probe, const Json &work, i
 Result<bool> tryWithoutSandbox(Json &answer, const fs::path &program, const Json &targets)
 {
     HEDDLE_TRY(auto pair, FrameChannel::createPair());
-    HEDDLE_TRY(const auto process, PlainProcess::start({program.string(), "serve"}, "HEDDLE_PLAIN=1", pair.second));
+    HEDDLE_TRY(const auto process,
+               PlainProcess::start({program.string(), "serve"}, "HEDDLE_PLAIN=1", pair.second));
     pair.second.reset();
     HEDDLE_TRY(const Reply reply, pair.first.call("walls", targets));
     answer["walls_without_sandbox"] = memberOr(reply.result, "attempts");
     const std::string secret = targets.at("secret_files").at(0).get<std::string>();
     const std::string folder = targets.at("closed_folders").at(0).get<std::string>();
     bool isReal = true;
-    for (const std::string &attempt : {std::string("open a socket: inet"), "read " + secret, "list " + folder,
-                                       "write into " + folder, std::string("open another process's memory"),
-                                       std::string("find the oracle's environment"),
-                                       std::string("process_vm_readv of the oracle"), std::string("signal the oracle"),
-                                       std::string("hold the oracle by a pidfd")}) {
+    for (const std::string &attempt :
+         {std::string("open a socket: inet"), "read " + secret, "list " + folder, "write into " + folder,
+          std::string("open another process's memory"), std::string("find the oracle's environment"),
+          std::string("process_vm_readv of the oracle"), std::string("signal the oracle"),
+          std::string("hold the oracle by a pidfd")}) {
         const Json &rows = answer["walls_without_sandbox"];
         const auto row = std::find_if(rows.begin(), rows.end(),
                                       [&](const Json &one) { return stringOr(one, "attempt") == attempt; });
@@ -309,8 +306,8 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
     HEDDLE_TRY(const fs::path program, ownFile("heddle-cuda-probe"));
     HEDDLE_TRY(auto pair, FrameChannel::createPair());
     SpawnRequest request;
-    request.policy = policyFor(options, program, options.isFake ? fs::path(options.library) : fs::path(driver),
-                               scratch.path());
+    request.policy = policyFor(options, program,
+                               options.isFake ? fs::path(options.library) : fs::path(driver), scratch.path());
     answer["devices"] = describeDevices(request.policy.devices);
     request.argv = {program.string(), "serve"};
     request.channel = pair.second.value();
@@ -321,9 +318,12 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
     FrameChannel &probe = pair.first;
     answer["sandbox"] = Json{{"report", child.report()}, {"spawn_us", microseconds(Clock::now() - begun)}};
 
-    const std::string library = options.isFake ? options.library : driver; // the very file that the oracle uses
-    HEDDLE_TRY(const Reply started, probe.call("start", Json{{"device", 0}, {"library", library},
-                                                             {"raise_walls", options.raisesWalls}}, {}, patient));
+    const std::string library =
+        options.isFake ? options.library : driver; // the very file that the oracle uses
+    HEDDLE_TRY(const Reply started,
+               probe.call("start",
+                          Json{{"device", 0}, {"library", library}, {"raise_walls", options.raisesWalls}}, {},
+                          patient));
     answer["probe"] = started.result;
 
     const char *person = std::getenv("HOME");
@@ -350,8 +350,12 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
     answer["attached"] = memberOr(attached.result, "buffers");
     answer["attach_round_trip_us"] = microseconds(Clock::now() - attaching);
 
-    const Json work{{"x", "x"}, {"w", "w"}, {"b", "b"}, {"y", "y"},
-                    {"count", options.rows * options.columns}, {"columns", options.columns}};
+    const Json work{{"x", "x"},
+                    {"w", "w"},
+                    {"b", "b"},
+                    {"y", "y"},
+                    {"count", options.rows * options.columns},
+                    {"columns", options.columns}};
     HEDDLE_TRY(const bool isRight, runChecked(answer, oracle->channel(), probe, work));
     HEDDLE_CHECK_OK(timeLaunches(answer, probe, work, options.rounds));
     HEDDLE_TRY(const Reply overreach, probe.call("overreach", Json{{"buffer", "w"}}, {}, patient));
@@ -365,7 +369,8 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
                              {"result_right", isRight},
                              {"oracle_unharmed", boolOr(after.result, "ok", false)}};
     if (::geteuid() == 0) {
-        HEDDLE_TRY(answer["verdict"]["attempts_work_without_sandbox"], tryWithoutSandbox(answer, program, targets));
+        HEDDLE_TRY(answer["verdict"]["attempts_work_without_sandbox"],
+                   tryWithoutSandbox(answer, program, targets));
     }
     return {};
 }
@@ -412,15 +417,19 @@ int main(int argc, char **argv)
 {
     const auto options = parse(argc, argv);
     if (!options) {
-        std::fputs("usage: heddle-gpu-exchange [--python PROGRAM] [--package FOLDER] [--library DRIVER] [--fake] "
-                   "[--outer-walls-only] [--confined-oracle] [--rounds N]\n", stderr);
+        std::fputs(
+            "usage: heddle-gpu-exchange [--python PROGRAM] [--package FOLDER] [--library DRIVER] [--fake] "
+            "[--outer-walls-only] [--confined-oracle] [--rounds N]\n",
+            stderr);
         return 2;
     }
     Json answer = Json::object();
     const RungReport rung = probeRung();
-    answer["rung"] = Json{{"rung", rungName(rung.rung)}, {"landlock_abi", rung.landlockAbi}, {"reasons", rung.reasons}};
+    answer["rung"] =
+        Json{{"rung", rungName(rung.rung)}, {"landlock_abi", rung.landlockAbi}, {"reasons", rung.reasons}};
     auto spawner = Spawner::create(rung);
-    const Result<void> done = spawner ? exchange(answer, *options, *spawner.value()) : Result<void>(spawner.error());
+    const Result<void> done =
+        spawner ? exchange(answer, *options, *spawner.value()) : Result<void>(spawner.error());
     if (!done)
         answer["error"] = toJson(done.error());
     bool isGood = done.has_value();

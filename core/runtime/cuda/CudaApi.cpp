@@ -10,18 +10,14 @@ namespace {
 Code codeOf(int status)
 {
     switch (status) {
-    case cuda::outOfMemory:
-        return Code::OutOfMemory;
+    case cuda::outOfMemory: return Code::OutOfMemory;
     case cuda::notInitialised:
     case cuda::noDevice:
     case cuda::invalidDevice:
     case cuda::notPermitted:
-    case cuda::notSupported:
-        return Code::Environment;
-    case cuda::launchTimeout:
-        return Code::TimedOut;
-    default:
-        break;
+    case cuda::notSupported: return Code::Environment;
+    case cuda::launchTimeout: return Code::TimedOut;
+    default: break;
     }
     // 34 to 46 and 802 to 804: driver and library that do not fit, devices in the wrong mode. 700 to 720: a kernel's faults.
     if ((status >= 34 && status <= 46) || (status >= 802 && status <= 804) || status == 999)
@@ -36,8 +32,9 @@ Result<CudaApi> CudaApi::open(const std::string &library)
     void *handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         const char *reason = ::dlerror();
-        return Error(Code::Environment, std::string("cannot open CUDA's driver: ") + (reason != nullptr ? reason : ""),
-                     library, "install NVIDIA's driver, or work on the cpu target");
+        return Error(Code::Environment,
+                     std::string("cannot open CUDA's driver: ") + (reason != nullptr ? reason : ""), library,
+                     "install NVIDIA's driver, or work on the cpu target");
     }
     CudaApi api;
     api.m_library = library;
@@ -119,14 +116,16 @@ Result<CudaContext> CudaContext::open(const CudaApi &api, int ordinal)
 Result<std::string> CudaContext::deviceName() const
 {
     char name[256] = "";
-    HEDDLE_CHECK_OK(m_api->check(m_api->deviceGetName(name, sizeof name - 1, m_device), "read the device's name"));
+    HEDDLE_CHECK_OK(
+        m_api->check(m_api->deviceGetName(name, sizeof name - 1, m_device), "read the device's name"));
     return std::string(name);
 }
 
 Result<int> CudaContext::attribute(cuda::DeviceAttribute attribute) const
 {
     int value = 0;
-    HEDDLE_CHECK_OK(m_api->check(m_api->deviceGetAttribute(&value, attribute, m_device), "read a device attribute"));
+    HEDDLE_CHECK_OK(
+        m_api->check(m_api->deviceGetAttribute(&value, attribute, m_device), "read a device attribute"));
     return value;
 }
 

@@ -101,32 +101,35 @@ public:
     int (*primaryContextRelease)(int device) = nullptr;
     int (*contextSetCurrent)(cuda::Context context) = nullptr;
     int (*contextSynchronize)() = nullptr;
-    int (*memoryGranularity)(std::size_t *bytes, const cuda::AllocationProperties *properties, int option) = nullptr;
-    int (*memoryCreate)(cuda::AllocationHandle *handle, std::size_t bytes, const cuda::AllocationProperties *properties,
-                        unsigned long long flags) = nullptr;
+    int (*memoryGranularity)(std::size_t *bytes, const cuda::AllocationProperties *properties,
+                             int option) = nullptr;
+    int (*memoryCreate)(cuda::AllocationHandle *handle, std::size_t bytes,
+                        const cuda::AllocationProperties *properties, unsigned long long flags) = nullptr;
     int (*memoryRelease)(cuda::AllocationHandle handle) = nullptr;
-    int (*memoryExport)(void *shareable, cuda::AllocationHandle handle, int type, unsigned long long flags) = nullptr;
+    int (*memoryExport)(void *shareable, cuda::AllocationHandle handle, int type,
+                        unsigned long long flags) = nullptr;
     int (*memoryImport)(cuda::AllocationHandle *handle, void *shareable, int type) = nullptr;
     int (*addressReserve)(cuda::DevicePointer *address, std::size_t bytes, std::size_t alignment,
                           cuda::DevicePointer hint, unsigned long long flags) = nullptr;
     int (*addressFree)(cuda::DevicePointer address, std::size_t bytes) = nullptr;
-    int (*memoryMap)(cuda::DevicePointer address, std::size_t bytes, std::size_t offset, cuda::AllocationHandle handle,
-                     unsigned long long flags) = nullptr;
+    int (*memoryMap)(cuda::DevicePointer address, std::size_t bytes, std::size_t offset,
+                     cuda::AllocationHandle handle, unsigned long long flags) = nullptr;
     int (*memoryUnmap)(cuda::DevicePointer address, std::size_t bytes) = nullptr;
-    int (*memorySetAccess)(cuda::DevicePointer address, std::size_t bytes, const cuda::AccessDescription *access,
-                           std::size_t count) = nullptr;
+    int (*memorySetAccess)(cuda::DevicePointer address, std::size_t bytes,
+                           const cuda::AccessDescription *access, std::size_t count) = nullptr;
     int (*addressRange)(cuda::DevicePointer *base, std::size_t *bytes, cuda::DevicePointer address) = nullptr;
     int (*memoryAllocate)(cuda::DevicePointer *address, std::size_t bytes) = nullptr;
     int (*memoryFree)(cuda::DevicePointer address) = nullptr;
     int (*ipcGetHandle)(cuda::IpcMemoryHandle *handle, cuda::DevicePointer address) = nullptr;
     int (*copyToHost)(void *to, cuda::DevicePointer from, std::size_t bytes) = nullptr;
     int (*copyToDevice)(cuda::DevicePointer to, const void *from, std::size_t bytes) = nullptr;
-    int (*moduleLoad)(cuda::Module *module, const void *image, unsigned count, int *options, void **values) = nullptr;
+    int (*moduleLoad)(cuda::Module *module, const void *image, unsigned count, int *options,
+                      void **values) = nullptr;
     int (*moduleUnload)(cuda::Module module) = nullptr;
     int (*moduleGetFunction)(cuda::Function *function, cuda::Module module, const char *name) = nullptr;
-    int (*launchKernel)(cuda::Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
-                        unsigned blockY, unsigned blockZ, unsigned sharedBytes, cuda::Stream stream, void **parameters,
-                        void **extra) = nullptr;
+    int (*launchKernel)(cuda::Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                        unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                        cuda::Stream stream, void **parameters, void **extra) = nullptr;
     int (*errorName)(int status, const char **name) = nullptr;
     int (*errorText)(int status, const char **text) = nullptr;
 

@@ -26,7 +26,8 @@ cuda::AllocationProperties propertiesOf(const CudaContext &context)
 Result<std::uint64_t> ExchangeBuffer::roundedBytes(const CudaContext &context, std::uint64_t bytes)
 {
     if (bytes == 0 || bytes > absurdBytes)
-        return Error(Code::InvalidInput, "an exchange buffer cannot have " + std::to_string(bytes) + " bytes");
+        return Error(Code::InvalidInput,
+                     "an exchange buffer cannot have " + std::to_string(bytes) + " bytes");
     const CudaApi &api = context.api();
     const cuda::AllocationProperties properties = propertiesOf(context);
     std::size_t granularity = 0;
@@ -38,8 +39,7 @@ Result<std::uint64_t> ExchangeBuffer::roundedBytes(const CudaContext &context, s
 }
 
 ExchangeBuffer::ExchangeBuffer(const CudaContext &context, std::uint64_t bytes)
-    : m_context(context)
-    , m_bytes(bytes)
+    : m_context(context), m_bytes(bytes)
 {
 }
 
@@ -56,8 +56,8 @@ Result<ExchangeBuffer> ExchangeBuffer::create(const CudaContext &context, std::u
     return buffer;
 }
 
-Result<ExchangeBuffer> ExchangeBuffer::import(const CudaContext &context, const Fd &descriptor, std::uint64_t bytes,
-                                              ImportTiming *timing)
+Result<ExchangeBuffer> ExchangeBuffer::import(const CudaContext &context, const Fd &descriptor,
+                                              std::uint64_t bytes, ImportTiming *timing)
 {
     if (!descriptor.isOpen())
         return Error(Code::InvalidInput, "no descriptor came for an exchange buffer");
@@ -80,14 +80,16 @@ Result<void> ExchangeBuffer::map(ImportTiming *timing)
 {
     const CudaApi &api = m_context.api();
     const auto start = Clock::now();
-    HEDDLE_CHECK_OK(api.check(api.addressReserve(&m_address, m_mappedBytes, 0, 0, 0), "reserve device addresses"));
-    HEDDLE_CHECK_OK(api.check(api.memoryMap(m_address, m_mappedBytes, 0, m_handle, 0), "map an exchange buffer"));
+    HEDDLE_CHECK_OK(
+        api.check(api.addressReserve(&m_address, m_mappedBytes, 0, 0, 0), "reserve device addresses"));
+    HEDDLE_CHECK_OK(
+        api.check(api.memoryMap(m_address, m_mappedBytes, 0, m_handle, 0), "map an exchange buffer"));
     m_isMapped = true;
     const auto mapped = Clock::now();
     cuda::AccessDescription access;
     access.location.id = m_context.device();
-    HEDDLE_CHECK_OK(
-        api.check(api.memorySetAccess(m_address, m_mappedBytes, &access, 1), "get access to an exchange buffer"));
+    HEDDLE_CHECK_OK(api.check(api.memorySetAccess(m_address, m_mappedBytes, &access, 1),
+                              "get access to an exchange buffer"));
     if (timing != nullptr) {
         timing->map = mapped - start;
         timing->access = Clock::now() - mapped;
@@ -99,7 +101,8 @@ Result<Fd> ExchangeBuffer::exportDescriptor() const
 {
     const CudaApi &api = m_context.api();
     int fd = -1;
-    HEDDLE_CHECK_OK(api.check(api.memoryExport(&fd, m_handle, cuda::fileDescriptorHandle, 0), "export an exchange buffer"));
+    HEDDLE_CHECK_OK(api.check(api.memoryExport(&fd, m_handle, cuda::fileDescriptorHandle, 0),
+                              "export an exchange buffer"));
     if (fd < 0)
         return Error(Code::Environment, "the driver exported no descriptor");
     Fd owned(fd);
@@ -114,7 +117,8 @@ Result<std::string> ExchangeBuffer::read(std::uint64_t offset, std::uint64_t cou
     std::string content(count, '\0');
     const CudaApi &api = m_context.api();
     if (count > 0)
-        HEDDLE_CHECK_OK(api.check(api.copyToHost(content.data(), m_address + offset, count), "read an exchange buffer"));
+        HEDDLE_CHECK_OK(
+            api.check(api.copyToHost(content.data(), m_address + offset, count), "read an exchange buffer"));
     return content;
 }
 
@@ -125,7 +129,8 @@ Result<void> ExchangeBuffer::write(std::uint64_t offset, const std::string &cont
     const CudaApi &api = m_context.api();
     if (content.empty())
         return {};
-    return api.check(api.copyToDevice(m_address + offset, content.data(), content.size()), "write an exchange buffer");
+    return api.check(api.copyToDevice(m_address + offset, content.data(), content.size()),
+                     "write an exchange buffer");
 }
 
 void ExchangeBuffer::release()
@@ -146,13 +151,13 @@ void ExchangeBuffer::release()
 }
 
 ExchangeBuffer::ExchangeBuffer(ExchangeBuffer &&other) noexcept
-    : m_context(other.m_context)
-    , m_bytes(other.m_bytes)
-    , m_mappedBytes(other.m_mappedBytes)
-    , m_handle(other.m_handle)
-    , m_address(std::exchange(other.m_address, 0))
-    , m_hasHandle(std::exchange(other.m_hasHandle, false))
-    , m_isMapped(std::exchange(other.m_isMapped, false))
+    : m_context(other.m_context),
+      m_bytes(other.m_bytes),
+      m_mappedBytes(other.m_mappedBytes),
+      m_handle(other.m_handle),
+      m_address(std::exchange(other.m_address, 0)),
+      m_hasHandle(std::exchange(other.m_hasHandle, false)),
+      m_isMapped(std::exchange(other.m_isMapped, false))
 {
 }
 
@@ -171,9 +176,6 @@ ExchangeBuffer &ExchangeBuffer::operator=(ExchangeBuffer &&other) noexcept
     return *this;
 }
 
-ExchangeBuffer::~ExchangeBuffer()
-{
-    release();
-}
+ExchangeBuffer::~ExchangeBuffer() { release(); }
 
 } // namespace heddle

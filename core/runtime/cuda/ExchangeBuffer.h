@@ -27,8 +27,8 @@ public:
 
     /// Maps the allocation behind `descriptor`, made by create() elsewhere with the same `bytes`. The descriptor may be closed
     /// afterwards. Errors: InvalidInput when it is no allocation or a smaller one, those of CudaApi::check.
-    static Result<ExchangeBuffer> import(const CudaContext &context, const Fd &descriptor, std::uint64_t bytes,
-                                         ImportTiming *timing = nullptr);
+    static Result<ExchangeBuffer> import(const CudaContext &context, const Fd &descriptor,
+                                         std::uint64_t bytes, ImportTiming *timing = nullptr);
 
     ExchangeBuffer(ExchangeBuffer &&other) noexcept;
     ExchangeBuffer &operator=(ExchangeBuffer &&other) noexcept;

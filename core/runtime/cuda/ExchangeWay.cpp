@@ -8,12 +8,9 @@ namespace heddle {
 std::string_view exchangeWayName(ExchangeWay way)
 {
     switch (way) {
-    case ExchangeWay::FileDescriptor:
-        return "file_descriptor";
-    case ExchangeWay::LegacyIpc:
-        return "legacy_ipc";
-    case ExchangeWay::HostMemory:
-        return "host_memory";
+    case ExchangeWay::FileDescriptor: return "file_descriptor";
+    case ExchangeWay::LegacyIpc: return "legacy_ipc";
+    case ExchangeWay::HostMemory: return "host_memory";
     }
     return "host_memory";
 }
@@ -78,9 +75,6 @@ ExchangeReport probeExchange(const CudaContext &context)
     return report;
 }
 
-Json ExchangeReport::toJson() const
-{
-    return Json{{"way", exchangeWayName(way)}, {"reasons", reasons}};
-}
+Json ExchangeReport::toJson() const { return Json{{"way", exchangeWayName(way)}, {"reasons", reasons}}; }
 
 } // namespace heddle

@@ -140,7 +140,8 @@ bool diesWith(pid_t parent)
 Json isolate(int status)
 {
     Json done = Json::array();
-    for (const auto &[flag, name] : {std::pair{CLONE_NEWNET, "net"}, {CLONE_NEWIPC, "ipc"}, {CLONE_NEWUTS, "uts"}}) {
+    for (const auto &[flag, name] :
+         {std::pair{CLONE_NEWNET, "net"}, {CLONE_NEWIPC, "ipc"}, {CLONE_NEWUTS, "uts"}}) {
         if (::unshare(flag) == 0)
             done.push_back(name);
     }
@@ -262,6 +263,8 @@ int main(int argc, char **argv)
     }
     report(status, done.value());
     ::execv(argv[4], argv + 4);
-    report(status, Json{{"error", std::string("cannot execute it: ") + std::strerror(errno)}, {"missing", errno == ENOENT}});
+    report(status,
+           Json{{"error", std::string("cannot execute it: ") + std::strerror(errno)},
+                {"missing", errno == ENOENT}});
     return 127;
 }

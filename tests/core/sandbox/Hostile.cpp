@@ -97,7 +97,8 @@ int enter(const char *library, const char *role)
     void *handle = ::dlopen(library, RTLD_NOW);
     if (handle == nullptr)
         return -1;
-    const auto function = reinterpret_cast<decltype(&heddle_sandbox_enter)>(::dlsym(handle, "heddle_sandbox_enter"));
+    const auto function =
+        reinterpret_cast<decltype(&heddle_sandbox_enter)>(::dlsym(handle, "heddle_sandbox_enter"));
     char report[1024] = "";
     const int result = function != nullptr ? function(role, report, sizeof report) : -1;
     std::printf("%s\n", report);
@@ -121,7 +122,8 @@ bool attack(const std::string &name, const char *argument)
     if (name == "environ")
         return canRead("/proc/" + std::string(argument) + "/environ");
     if (name == "ptrace")
-        return ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0 || ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0;
+        return ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0
+            || ::ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0;
     if (name == "kill")
         return ::kill(pid, SIGKILL) == 0;
     if (name == "namespace")

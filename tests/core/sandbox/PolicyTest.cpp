@@ -20,8 +20,8 @@ TEST(PolicyTest, aVirtualEnvironmentNeedsItsBaseInterpreterToo)
     fs::create_directories(root / "venv/bin");
     fs::create_directories(root / "pyenv/versions/3.11/bin");
     std::ofstream(root / "pyenv/versions/3.11/bin/python3.11") << "";
-    std::ofstream(root / "venv/pyvenv.cfg") << "home = " << (root / "pyenv/versions/3.11/bin").string()
-                                            << "\nversion = 3.11\n";
+    std::ofstream(root / "venv/pyvenv.cfg")
+        << "home = " << (root / "pyenv/versions/3.11/bin").string() << "\nversion = 3.11\n";
     fs::create_symlink(root / "pyenv/versions/3.11/bin/python3.11", root / "venv/bin/python");
     const auto folders = pythonFolders(root / "venv/bin/python");
     EXPECT_EQ(folders, (std::vector<fs::path>{root / "venv", root / "pyenv/versions/3.11"}));

@@ -29,7 +29,8 @@ protected:
         const RungReport report = probeRung();
         for (const std::string &reason : report.reasons)
             std::printf("  %s\n", reason.c_str());
-        std::printf("  rung: %s, Landlock %d\n", std::string(rungName(report.rung)).c_str(), report.landlockAbi);
+        std::printf("  rung: %s, Landlock %d\n", std::string(rungName(report.rung)).c_str(),
+                    report.landlockAbi);
         auto created = Spawner::create(report);
         ASSERT_TRUE(created) << created.error().text();
         s_spawner = std::move(created).value().release();
@@ -78,7 +79,8 @@ protected:
     void expectAllowed(const std::vector<std::string> &words, Role role = Role::Candidate) const
     {
         const CommandResult result = run(words, policy(role));
-        EXPECT_EQ(result.status.text(), "exit code 0") << words.front() << ": " << result.output << result.error;
+        EXPECT_EQ(result.status.text(), "exit code 0")
+            << words.front() << ": " << result.output << result.error;
     }
 
     std::vector<std::string> inside(const char *role, std::vector<std::string> words) const
@@ -247,8 +249,9 @@ TEST_F(SandboxTest, outputIsCutAtTheCapAndTheWriterGoesOn)
 {
     CommandLimits limits;
     limits.outputBytes = 1000;
-    const auto result = runLimited(*s_spawner, policy(Role::Compiler),
-                                   {"/bin/sh", "-c", "head -c 1000000 /dev/zero; echo end >&2; exit 3"}, limits);
+    const auto result =
+        runLimited(*s_spawner, policy(Role::Compiler),
+                   {"/bin/sh", "-c", "head -c 1000000 /dev/zero; echo end >&2; exit 3"}, limits);
     ASSERT_TRUE(result) << result.error().text();
     EXPECT_EQ(result->status.text(), "exit code 3");
     EXPECT_EQ(result->output.size(), 1000u);

@@ -25,11 +25,7 @@ void noteControl(Json &rows, const char *attempt, const Result<void> &result)
 /// Fresh addresses with some of an allocation mapped at their start; undone when destroyed.
 class Mapping {
 public:
-    Mapping(const CudaContext &context, std::uint64_t reserved)
-        : m_context(context)
-        , m_reserved(reserved)
-    {
-    }
+    Mapping(const CudaContext &context, std::uint64_t reserved) : m_context(context), m_reserved(reserved) {}
     Mapping(const Mapping &) = delete;
     Mapping &operator=(const Mapping &) = delete;
     ~Mapping()
@@ -61,7 +57,8 @@ private:
     cuda::DevicePointer m_address = 0;
 };
 
-Result<void> tryMapping(const CudaContext &context, const ExchangeBuffer &buffer, std::uint64_t offset, std::uint64_t bytes)
+Result<void> tryMapping(const CudaContext &context, const ExchangeBuffer &buffer, std::uint64_t offset,
+                        std::uint64_t bytes)
 {
     return Mapping(context, bytes).map(buffer.handle(), offset, bytes);
 }
@@ -86,12 +83,14 @@ Result<Json> tryOverreach(const CudaContext &context, const ExchangeBuffer &buff
         cuda::DevicePointer from = mapping.address() + offset;
         cuda::DevicePointer to = word.address();
         void *arguments[] = {&from, &to};
-        HEDDLE_CHECK_OK(api.check(api.launchKernel(readKernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), "launch"));
+        HEDDLE_CHECK_OK(api.check(
+            api.launchKernel(readKernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), "launch"));
         return context.synchronise();
     };
     noteControl(rows, "control: a kernel reads the last word", read(size - sizeof(std::uint32_t)));
     char bytes[4] = {};
-    noteAttempt(rows, "copy from past the end", api.check(api.copyToHost(bytes, mapping.address() + size, sizeof bytes), "copy"));
+    noteAttempt(rows, "copy from past the end",
+                api.check(api.copyToHost(bytes, mapping.address() + size, sizeof bytes), "copy"));
     noteAttempt(rows, "a kernel reads past the end", read(size));
     return rows;
 }

@@ -72,10 +72,12 @@ private:
         }
         const auto begun = Clock::now();
         HEDDLE_TRY(const CudaApi api, CudaApi::open(stringOr(params, "library", "libcuda.so.1")));
-        HEDDLE_TRY(const CudaContext context, CudaContext::open(api, static_cast<int>(integerOr(params, "device", 0))));
+        HEDDLE_TRY(const CudaContext context,
+                   CudaContext::open(api, static_cast<int>(integerOr(params, "device", 0))));
         const auto opened = Clock::now();
         cuda::Module module = nullptr;
-        HEDDLE_CHECK_OK(api.check(api.moduleLoad(&module, probePtx, 0, nullptr, nullptr), "load the probe's kernels"));
+        HEDDLE_CHECK_OK(
+            api.check(api.moduleLoad(&module, probePtx, 0, nullptr, nullptr), "load the probe's kernels"));
         HEDDLE_CHECK_OK(api.check(api.moduleGetFunction(&m_gelu, module, probeGeluName), "find a kernel"));
         HEDDLE_CHECK_OK(api.check(api.moduleGetFunction(&m_read, module, probeReadName), "find a kernel"));
         const auto loaded = Clock::now();
@@ -124,11 +126,13 @@ private:
         ImportTiming timing;
         HEDDLE_TRY(ExchangeBuffer buffer, ExchangeBuffer::import(*m_context, descriptor, bytes, &timing));
         HEDDLE_TRY(const std::string content, buffer.read(0, buffer.bytes()));
-        HEDDLE_TRY(const std::string slack, buffer.read(buffer.bytes(), buffer.mappedBytes() - buffer.bytes()));
+        HEDDLE_TRY(const std::string slack,
+                   buffer.read(buffer.bytes(), buffer.mappedBytes() - buffer.bytes()));
         const CudaApi &api = m_context->api();
         cuda::DevicePointer base = 0;
         std::size_t range = 0;
-        HEDDLE_CHECK_OK(api.check(api.addressRange(&base, &range, buffer.address()), "ask for a buffer's range"));
+        HEDDLE_CHECK_OK(
+            api.check(api.addressRange(&base, &range, buffer.address()), "ask for a buffer's range"));
         Json row{{"name", name},
                  {"sha256", sha256Hex(content)},
                  {"slack_bytes", slack.size()},
@@ -143,7 +147,8 @@ private:
         return row;
     }
 
-    Result<const ExchangeBuffer *> bufferNamed(const Json &params, const char *member, std::uint64_t atLeast) const
+    Result<const ExchangeBuffer *> bufferNamed(const Json &params, const char *member,
+                                               std::uint64_t atLeast) const
     {
         const auto found = m_buffers.find(stringOr(params, member));
         if (found == m_buffers.end())
@@ -172,8 +177,9 @@ private:
         const unsigned blocks = (count32 + blockThreads - 1) / blockThreads;
         const CudaApi &api = m_context->api();
         const auto begun = Clock::now();
-        HEDDLE_CHECK_OK(api.check(api.launchKernel(m_gelu, blocks, 1, 1, blockThreads, 1, 1, 0, nullptr, arguments, nullptr),
-                                  "launch the kernel"));
+        HEDDLE_CHECK_OK(api.check(
+            api.launchKernel(m_gelu, blocks, 1, 1, blockThreads, 1, 1, 0, nullptr, arguments, nullptr),
+            "launch the kernel"));
         HEDDLE_CHECK_OK(m_context->synchronise());
         return Json{{"launch_us", microseconds(Clock::now() - begun)}};
     }
@@ -204,7 +210,8 @@ int serveProbe(int descriptor)
         if (!frame)
             return frame.error().code() == Code::Crashed ? 0 : 1;
         const Json id = memberOr(frame->body, "id");
-        auto result = probe.handle(stringOr(frame->body, "method"), memberOr(frame->body, "params"), frame->fds);
+        auto result =
+            probe.handle(stringOr(frame->body, "method"), memberOr(frame->body, "params"), frame->fds);
         const Json answer = result ? Json{{"id", id}, {"result", std::move(result).value()}}
                                    : Json{{"id", id}, {"error", toJson(result.error())}};
         if (!channel.send(answer, {}, options))

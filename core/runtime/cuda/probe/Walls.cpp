@@ -57,13 +57,16 @@ void tryFiles(Json &rows, const WallTargets &targets)
             while (const dirent *entry = ::readdir(listing)) {
                 // What lies on the way to something that is shown is no secret.
                 const std::string path = folder + "/" + entry->d_name;
-                const auto isOnTheWay = [&](const std::string &shown) { return (shown + "/").starts_with(path + "/"); };
+                const auto isOnTheWay = [&](const std::string &shown) {
+                    return (shown + "/").starts_with(path + "/");
+                };
                 const bool isKnown = std::any_of(targets.visible.begin(), targets.visible.end(), isOnTheWay);
                 entries += entry->d_name[0] == '.' || isKnown ? 0 : 1;
             }
             ::closedir(listing);
         }
-        const std::string words = listing == nullptr ? std::strerror(errno) : std::to_string(entries) + " entries";
+        const std::string words =
+            listing == nullptr ? std::strerror(errno) : std::to_string(entries) + " entries";
         note(rows, "list " + folder, entries == 0, words);
         const std::string path = folder + "/heddle-probe-was-here";
         const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -86,7 +89,8 @@ void tryProcesses(Json &rows, const WallTargets &targets)
     std::error_code code;
     // Without a mount of its own, /proc counts as outside: this process has another number there.
     const std::string self = std::filesystem::read_symlink("/proc/self", code).string();
-    for (std::filesystem::directory_iterator entry("/proc", code), end; !code && entry != end; entry.increment(code)) {
+    for (std::filesystem::directory_iterator entry("/proc", code), end; !code && entry != end;
+         entry.increment(code)) {
         const std::string name = entry->path().filename().string();
         if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })
             || name == self)
@@ -101,7 +105,8 @@ void tryProcesses(Json &rows, const WallTargets &targets)
         hasMarker = hasMarker || (environment && environment->find(targets.marker) != std::string::npos);
     }
     note(rows, "open another process's memory", readable == 0,
-         std::to_string(seen) + " other processes in /proc, " + std::to_string(readable) + " with readable memory");
+         std::to_string(seen) + " other processes in /proc, " + std::to_string(readable)
+             + " with readable memory");
     note(rows, "find the oracle's environment", !hasMarker, hasMarker ? "its marker was read" : "not found");
     const pid_t pid = targets.processOutside;
     if (pid <= 1 || pid == ::getpid())

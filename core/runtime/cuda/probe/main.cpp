@@ -19,7 +19,9 @@ Result<Json> describe(const char *library)
     HEDDLE_TRY(const std::string name, context.deviceName());
     int version = 0;
     HEDDLE_CHECK_OK(api.check(api.driverGetVersion(&version), "ask for the driver's version"));
-    return Json{{"driver", library}, {"driver_version", version}, {"device", name},
+    return Json{{"driver", library},
+                {"driver_version", version},
+                {"device", name},
                 {"exchange", probeExchange(context).toJson()}};
 }
 
@@ -40,7 +42,8 @@ int main(int argc, char **argv)
     if (argc == 2 && std::strcmp(argv[1], "serve") == 0)
         return heddle::serveProbe(3);
     std::fputs("usage: heddle-cuda-probe doctor [LIBRARY] | serve\n"
-               "doctor says whether this machine has a GPU that Heddle can use; serve is started by Heddle's own tests.\n",
+               "doctor says whether this machine has a GPU that Heddle can use; serve is started by Heddle's "
+               "own tests.\n",
                stderr);
     return 2;
 }
