@@ -49,13 +49,18 @@ Result<Json> enter(const std::string &role)
         rules.readWrite.emplace_back(scratch);
     for (const char *device : {"/dev/null", "/dev/zero", "/dev/full"})
         rules.readWrite.emplace_back(device);
-    if (const char *devices = std::getenv("HEDDLE_DEVICES"); devices != nullptr) {
+    // Set by the worker (Orders.cpp). Who could forge it gains nothing: the outer wall stands whatever this one allows.
+    const char *devices = std::getenv("HEDDLE_DEVICES");
+    const bool hasDevices = devices != nullptr && *devices != '\0';
+    if (hasDevices) {
         const std::string list(devices);
         for (std::size_t start = 0; start < list.size();) {
             const std::size_t end = std::min(list.find(':', start), list.size());
             rules.readWrite.push_back(list.substr(start, end - start));
             start = end + 1;
         }
+        HEDDLE_CHECK_OK(holdOwnProcFolder(false));
+        rules.writeExisting.emplace_back("/proc/self");
     }
     if (!isCandidate) {
         for (const char *folder :
@@ -66,7 +71,7 @@ Result<Json> enter(const std::string &role)
     // Only an executor has all its files by now; a Python child still imports modules.
     if (role == "executor")
         HEDDLE_CHECK_OK(dropCapabilities());
-    HEDDLE_CHECK_OK(enterSeccomp(SeccompRules{isCandidate, false}));
+    HEDDLE_CHECK_OK(enterSeccomp(SeccompRules{isCandidate, false, hasDevices}));
     return Json{
         {"ok", true}, {"role", role}, {"landlock", abi}, {"seccomp", isCandidate ? "candidate" : "base"}};
 }

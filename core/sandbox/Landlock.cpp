@@ -102,11 +102,20 @@ Result<int> enterLandlock(const LandlockRules &rules)
     }
     for (const std::string &path : rules.readWrite)
         HEDDLE_CHECK_OK(allow(ruleset.value(), path, handled));
+    for (const std::string &path : rules.writeExisting)
+        HEDDLE_CHECK_OK(
+            allow(ruleset.value(), path, handled & (LANDLOCK_ACCESS_FS_WRITE_FILE | truncateFile)));
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return systemError("cannot give up gaining privileges");
     if (::syscall(SYS_landlock_restrict_self, ruleset.value(), 0) != 0)
         return systemError("Landlock refuses to confine");
     return std::min(abi, 7);
+}
+
+Result<void> holdOwnProcFolder(bool staysOverExec)
+{
+    const int fd = ::open("/proc/self", O_PATH | O_DIRECTORY | (staysOverExec ? 0 : O_CLOEXEC));
+    return fd >= 0 ? Result<void>() : systemError("cannot hold the process's own folder", "/proc/self");
 }
 
 } // namespace heddle

@@ -81,6 +81,8 @@ Json launchOrders(const SandboxPolicy &policy, const Launch &launch)
                 {"data", memoryLimit(policy.memoryBytes)},
                 {"file", policy.fileBytes},
                 {"files", policy.openFiles}};
+    if (!policy.devices.empty())
+        orders["devices"] = Json{{"forked", policy.isForkedBeforeDevices}};
     if (isBubblewrap)
         orders["namespaces"] = Json::array({"mount", "pid", "net", "ipc", "uts"});
     if (isBubblewrap && !launch.isRoot)
@@ -184,6 +186,9 @@ Result<void> checkPolicy(const SandboxPolicy &policy)
     for (const std::string &entry : policy.environment) {
         if (entry.find('=') == std::string::npos || entry.front() == '=')
             return Error(Code::InvalidInput, "an environment entry must read NAME=value", entry);
+        // It tells the inner walls what the outer ones allow.
+        if (entry.starts_with("HEDDLE_DEVICES="))
+            return Error(Code::InvalidInput, "HEDDLE_DEVICES is made from the policy's devices", entry);
     }
     return {};
 }

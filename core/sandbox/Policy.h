@@ -26,6 +26,7 @@ struct SandboxPolicy {
     std::vector<std::filesystem::path>
         readOnly; ///< files and folders, with all below; missing ones are an error
     std::vector<std::filesystem::path> devices; ///< device nodes opened for reading and writing (GPU)
+    bool isForkedBeforeDevices = false;         ///< a zygote: what it forks uses the devices (see README.md)
     std::filesystem::path scratch; ///< the only writable folder; must exist; TMPDIR and HOME point there
     std::uint64_t memoryBytes = 0; ///< RLIMIT_DATA and the resident-size watch; 0: no limit
     std::uint64_t fileBytes = 256ull << 20; ///< largest file that it may write

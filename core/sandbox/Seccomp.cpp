@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,10 +22,7 @@ using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 constexpr const char *alwaysDenied[] = {
     // network
-    "socket",
     "connect",
-    "bind",
-    "listen",
     "accept",
     "accept4",
     // other processes
@@ -95,6 +93,8 @@ constexpr const char *alwaysDenied[] = {
     "seccomp",
 };
 
+constexpr const char *deniedWithoutDevices[] = {"socket", "bind", "listen"};
+
 constexpr const char *deniedToCandidates[] = {
     "execve",
     "execveat",
@@ -157,6 +157,31 @@ scmp_arg_cmp compare(unsigned argument, scmp_compare how, scmp_datum_t a, scmp_d
     return scmp_arg_cmp{argument, how, a, b};
 }
 
+/// Refuses a call that makes a socket unless its type is one that can send nothing before it is connected. A datagram
+/// socket reaches any address by sendto, which must stay allowed for the channel.
+Result<void> denyUnconnectedTypes(const Filter &filter, const char *name)
+{
+    constexpr scmp_datum_t typeMask = 0xf; // the rest are flags
+    for (scmp_datum_t type = 0; type <= typeMask; ++type) {
+        if (type != SOCK_STREAM && type != SOCK_SEQPACKET)
+            HEDDLE_CHECK_OK(denyWhen(filter, name, {compare(1, SCMP_CMP_MASKED_EQ, typeMask, type)}));
+    }
+    return {};
+}
+
+Result<void> addSocketRules(const Filter &filter, bool allowsUnixListening)
+{
+    HEDDLE_CHECK_OK(denyUnconnectedTypes(filter, "socketpair"));
+    if (!allowsUnixListening) {
+        for (const char *name : deniedWithoutDevices)
+            HEDDLE_CHECK_OK(deny(filter, name));
+        return {};
+    }
+    // The kernel looks at the lower half of the register only; what has anything in the upper half is refused as well.
+    HEDDLE_CHECK_OK(denyWhen(filter, "socket", {compare(0, SCMP_CMP_NE, AF_UNIX)}));
+    return denyUnconnectedTypes(filter, "socket");
+}
+
 Result<void> addFinalRules(const Filter &filter)
 {
     for (const char *name : deniedToCandidates)
@@ -193,6 +218,7 @@ Result<void> enterSeccomp(const SeccompRules &rules)
             continue;
         HEDDLE_CHECK_OK(deny(filter, name));
     }
+    HEDDLE_CHECK_OK(addSocketRules(filter, rules.allowsUnixListening));
     HEDDLE_CHECK_OK(deny(filter, "clone3", ENOSYS));
     for (const int flag : {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS,
                            CLONE_NEWCGROUP}) {

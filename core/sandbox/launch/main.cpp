@@ -13,6 +13,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -135,6 +136,14 @@ bool diesWith(pid_t parent)
     return ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && ::getppid() == parent;
 }
 
+/// A /proc that shows this PID namespace and numbers threads as they know themselves (glibc and CUDA's driver look for
+/// theirs there). The old one is made private first, since what is mounted on it must not appear outside.
+bool mountOwnProc()
+{
+    return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/proc", nullptr, MS_PRIVATE, nullptr) == 0
+        && ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0;
+}
+
 /// Root without bubblewrap: own network, IPC and processes where the kernel lets us (not in every container). In a new PID
 /// namespace this process waits outside, an init reaps inside, and only the grandchild returns from here.
 Json isolate(int status)
@@ -159,6 +168,8 @@ Json isolate(int status)
     }
     // getppid() is 0 across the namespace's edge, so the parent's death before this line is seen by the pipe alone.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (mountOwnProc())
+        done.push_back("proc");
     const pid_t program = ::fork();
     if (program < 0)
         ::_exit(126);
@@ -232,8 +243,23 @@ Result<Json> confine(const Json &orders, int status)
     LandlockRules rules;
     rules.readOnly = stringsOf(orders, "read");
     rules.readWrite = stringsOf(orders, "write");
+    const Json &devices = memberOr(orders, "devices");
+    const bool hasDevices = devices.is_object();
+    if (hasDevices) {
+        // All that a /proc of its own shows is the sandbox itself. Elsewhere only the program's own folder is safe to
+        // write in, and that is not the folder of what it forks. Its pid is final here: exec keeps it.
+        const Json &made = done["namespaces"];
+        const bool isOwnProc = stringOr(orders, "rung") == "bubblewrap"
+            || std::find(made.begin(), made.end(), Json("proc")) != made.end();
+        const std::string writableProc =
+            boolOr(devices, "forked", false) && isOwnProc ? "/proc" : "/proc/self";
+        HEDDLE_CHECK_OK(holdOwnProcFolder(true));
+        rules.writeExisting.push_back(writableProc);
+        done["devices"] =
+            Json{{"sockets", "unix, neither connected nor accepted from"}, {"writes", writableProc}};
+    }
     HEDDLE_TRY(const int abi, enterLandlock(rules));
-    HEDDLE_CHECK_OK(enterSeccomp(SeccompRules{false, isSameUser}));
+    HEDDLE_CHECK_OK(enterSeccomp(SeccompRules{false, isSameUser, hasDevices}));
     done["landlock"] = abi;
     done["seccomp"] = true;
     done["user"] = ::getuid();

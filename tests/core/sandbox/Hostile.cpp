@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -13,13 +14,16 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <thread>
@@ -92,6 +96,135 @@ bool canStartProcess()
     return child > 0 && ::waitpid(child, nullptr, 0) == child;
 }
 
+sockaddr_un unixAddress(const char *path)
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    return address;
+}
+
+bool canOpenSocketToElsewhere()
+{
+    for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG}) {
+        for (const int type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET}) {
+            if (::socket(family, type, 0) >= 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/// What libcuda does: a socket with a name, on which it listens.
+bool canListen(int type, const char *path)
+{
+    const int fd = ::socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    const sockaddr_un address = unixAddress(path);
+    const auto *generic = reinterpret_cast<const sockaddr *>(&address);
+    return fd >= 0 && ::bind(fd, generic, sizeof address) == 0 && ::listen(fd, 4) == 0;
+}
+
+bool canConnect(const char *path)
+{
+    const sockaddr_un address = unixAddress(path);
+    const auto *generic = reinterpret_cast<const sockaddr *>(&address);
+    for (const int type : {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM}) {
+        const int fd = ::socket(AF_UNIX, type, 0);
+        if (fd >= 0 && ::connect(fd, generic, sizeof address) == 0)
+            return true;
+    }
+    return false;
+}
+
+/// Sends a datagram to a named socket without connecting, from each kind of socket that could.
+bool canSendTo(const char *path)
+{
+    const sockaddr_un address = unixAddress(path);
+    const auto *generic = reinterpret_cast<const sockaddr *>(&address);
+    for (const int type : {SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET, SOCK_STREAM}) {
+        int fds[3] = {::socket(AF_UNIX, type, 0), -1, -1};
+        ::socketpair(AF_UNIX, type, 0, fds + 1);
+        for (const int fd : fds) {
+            if (fd >= 0 && ::sendto(fd, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL, generic, sizeof address) == 1) {
+                // A connected stream takes no address and sends to its other end.
+                if (type == SOCK_DGRAM || type == SOCK_RAW)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool canAccept()
+{
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    const sockaddr_un address = unixAddress("accepting");
+    if (fd >= 0) {
+        ::bind(fd, reinterpret_cast<const sockaddr *>(&address), sizeof address);
+        ::listen(fd, 4);
+    }
+    // Nobody connects: that there is nobody to accept is an answer that only who may ask gets.
+    const bool isAsked = (::accept(fd, nullptr, nullptr) >= 0 || errno != EPERM)
+        || (::accept4(fd, nullptr, nullptr, 0) >= 0 || errno != EPERM);
+    return isAsked;
+}
+
+/// Opens a file of any other process in /proc for writing.
+bool canWriteToOthers()
+{
+    std::error_code code;
+    const std::string self = std::filesystem::read_symlink("/proc/self", code).string();
+    for (std::filesystem::directory_iterator entry("/proc", code), end; !code && entry != end;
+         entry.increment(code)) {
+        const std::string name = entry->path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos || name == self)
+            continue;
+        for (const char *file :
+             {"comm", "oom_score_adj", "coredump_filter", "clear_refs", "timerslack_ns", "mem"}) {
+            if (::open((entry->path() / file).c_str(), O_WRONLY) >= 0) {
+                std::fprintf(stderr, "/proc/%s/%s\n", name.c_str(), file);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Names itself and another thread of its own, as libcuda does.
+bool canNameThreads()
+{
+    std::atomic<bool> isDone{false};
+    std::thread other([&] { isDone.wait(false); });
+    const bool isNamed = ::pthread_setname_np(other.native_handle(), "named") == 0;
+    isDone = true;
+    isDone.notify_one();
+    other.join();
+    const int fd = ::open("/proc/self/comm", O_WRONLY | O_TRUNC);
+    return isNamed && fd >= 0 && ::write(fd, "named", 5) == 5;
+}
+
+bool canNameThreadsAfterFork()
+{
+    const pid_t child = ::fork();
+    if (child == 0)
+        ::_exit(canNameThreads() ? 0 : 1);
+    int status = -1;
+    return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+/// Whether a descriptor of ours keeps our own folder in /proc.
+bool holdsOwnFolder()
+{
+    struct stat own{};
+    ::stat("/proc/self", &own);
+    for (int fd = 3; fd < 1024; ++fd) {
+        struct stat info{};
+        if (::fstat(fd, &info) == 0 && info.st_dev == own.st_dev && info.st_ino == own.st_ino)
+            return true;
+    }
+    return false;
+}
+
 int enter(const char *library, const char *role)
 {
     void *handle = ::dlopen(library, RTLD_NOW);
@@ -111,6 +244,24 @@ bool attack(const std::string &name, const char *argument)
     const auto pid = static_cast<pid_t>(std::atoi(argument));
     if (name == "socket")
         return ::socket(AF_INET, SOCK_STREAM, 0) >= 0 || ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+    if (name == "elsewhere-socket")
+        return canOpenSocketToElsewhere();
+    if (name == "listen" || name == "may-listen")
+        return canListen(SOCK_SEQPACKET, argument) && canListen(SOCK_STREAM, "");
+    if (name == "connect")
+        return canConnect(argument);
+    if (name == "send-to")
+        return canSendTo(argument);
+    if (name == "accept")
+        return canAccept();
+    if (name == "others")
+        return canWriteToOthers();
+    if (name == "name" || name == "may-name")
+        return canNameThreads();
+    if (name == "may-hold")
+        return holdsOwnFolder();
+    if (name == "forked-name" || name == "may-forked-name")
+        return canNameThreadsAfterFork();
     if (name == "write")
         return canWrite(argument);
     if (name == "read")

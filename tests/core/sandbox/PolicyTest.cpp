@@ -83,5 +83,22 @@ TEST(PolicyTest, aPolicysEnvironmentReplacesTheStandardOne)
     EXPECT_EQ(count("LD_PRELOAD"), 0);
 }
 
+TEST(PolicyTest, onlyThePolicysDevicesOpenTheWallsForThem)
+{
+    SandboxPolicy policy;
+    policy.scratch = fs::temp_directory_path();
+    EXPECT_FALSE(launchOrders(policy, Launch{}).contains("devices"));
+    policy.environment = {"HEDDLE_DEVICES=/dev/zero"};
+    const auto checked = checkPolicy(policy);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code(), Code::InvalidInput);
+    policy.environment.clear();
+    policy.devices = {"/dev/zero"};
+    EXPECT_TRUE(checkPolicy(policy));
+    EXPECT_EQ(launchOrders(policy, Launch{})["devices"], (Json{{"forked", false}}));
+    policy.isForkedBeforeDevices = true;
+    EXPECT_EQ(launchOrders(policy, Launch{})["devices"], (Json{{"forked", true}}));
+}
+
 } // namespace
 } // namespace heddle

@@ -9,11 +9,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -21,6 +24,43 @@ namespace heddle {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A socket with a name outside the sandbox that every user may reach.
+class UnixListener {
+public:
+    UnixListener(int type, const fs::path &path)
+        : m_type(type), m_fd(::socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))
+    {
+        m_address.sun_family = AF_UNIX;
+        std::strncpy(m_address.sun_path, path.c_str(), sizeof m_address.sun_path - 1);
+        ::bind(m_fd.value(), generic(), sizeof m_address);
+        if (type != SOCK_DGRAM)
+            ::listen(m_fd.value(), 4);
+        ::chmod(m_address.sun_path, 0777);
+    }
+
+    std::string path() const { return m_address.sun_path; }
+
+    bool canBeReached() const
+    {
+        const Fd client(::socket(AF_UNIX, m_type | SOCK_CLOEXEC, 0));
+        return ::connect(client.value(), generic(), sizeof m_address) == 0;
+    }
+
+private:
+    const sockaddr *generic() const { return reinterpret_cast<const sockaddr *>(&m_address); }
+
+    int m_type;
+    Fd m_fd;
+    sockaddr_un m_address{};
+};
+
+void withoutDevice(SandboxPolicy &) {}
+
+/// A harmless device stands for a GPU: the walls only ask whether there is one.
+void withDevice(SandboxPolicy &policy) { policy.devices = {"/dev/zero"}; }
+
+using Change = void (*)(SandboxPolicy &);
 
 class SandboxTest : public testing::Test {
 protected:
@@ -70,15 +110,21 @@ protected:
         return result ? std::move(result).value() : CommandResult{};
     }
 
-    void expectRefused(const std::vector<std::string> &words, Role role = Role::Candidate) const
+    void expectRefused(const std::vector<std::string> &words, Role role = Role::Candidate,
+                       Change change = withoutDevice) const
     {
-        const CommandResult result = run(words, policy(role));
+        SandboxPolicy with = policy(role);
+        change(with);
+        const CommandResult result = run(words, with);
         EXPECT_EQ(result.status.text(), "exit code 1") << words.front() << ": " << result.error;
     }
 
-    void expectAllowed(const std::vector<std::string> &words, Role role = Role::Candidate) const
+    void expectAllowed(const std::vector<std::string> &words, Role role = Role::Candidate,
+                       Change change = withoutDevice) const
     {
-        const CommandResult result = run(words, policy(role));
+        SandboxPolicy with = policy(role);
+        change(with);
+        const CommandResult result = run(words, with);
         EXPECT_EQ(result.status.text(), "exit code 0")
             << words.front() << ": " << result.output << result.error;
     }
@@ -110,6 +156,96 @@ TEST_F(SandboxTest, aChildCannotOpenASocket)
     expectRefused({"socket"});
     expectRefused({"socket"}, Role::Oracle);
     expectRefused({"socket"}, Role::Compiler);
+}
+
+TEST_F(SandboxTest, withADeviceAChildMayListenOnAUnixSocketAndNameItsThreads)
+{
+    for (const Role role : {Role::Candidate, Role::Oracle})
+        expectAllowed({"may-listen", "socket-of-" + std::string(roleName(role))}, role, withDevice);
+    for (const char *role : {"runner", "executor", "oracle"})
+        expectAllowed(inside(role, {"may-listen", "inner-socket-of-" + std::string(role)}), Role::Candidate,
+                      withDevice);
+    for (const Role role : {Role::Candidate, Role::Oracle})
+        expectAllowed({"may-name"}, role, withDevice);
+    for (const char *role : {"runner", "executor", "oracle"})
+        expectAllowed(inside(role, {"may-name"}), Role::Candidate, withDevice);
+    // The kernel may drop what it remembers of that folder at any time, and the rule with it, unless somebody holds it.
+    expectAllowed({"may-hold"}, Role::Candidate, withDevice);
+}
+
+TEST_F(SandboxTest, withADeviceAChildStillReachesNobody)
+{
+    const UnixListener stream(SOCK_STREAM, m_folder->path() / "stream");
+    const UnixListener packets(SOCK_SEQPACKET, m_folder->path() / "packets");
+    const UnixListener datagrams(SOCK_DGRAM, m_folder->path() / "datagrams");
+    fs::permissions(m_folder->path(), fs::perms(0777));
+    // From outside all three can be reached, so that a refusal inside is the sandbox's.
+    for (const UnixListener *listener : {&stream, &packets, &datagrams})
+        ASSERT_TRUE(listener->canBeReached()) << listener->path();
+    for (const Change with : {withoutDevice, withDevice}) {
+        for (const Role role : {Role::Candidate, Role::Oracle, Role::Compiler}) {
+            expectRefused({"elsewhere-socket"}, role, with);
+            expectRefused({"connect", stream.path()}, role, with);
+            expectRefused({"connect", packets.path()}, role, with);
+            expectRefused({"connect", datagrams.path()}, role, with);
+            expectRefused({"send-to", datagrams.path()}, role, with);
+            expectRefused({"accept"}, role, with);
+        }
+        for (const char *role : {"runner", "executor"}) {
+            expectRefused(inside(role, {"elsewhere-socket"}), Role::Candidate, with);
+            expectRefused(inside(role, {"connect", stream.path()}), Role::Candidate, with);
+            expectRefused(inside(role, {"send-to", datagrams.path()}), Role::Candidate, with);
+            expectRefused(inside(role, {"accept"}), Role::Candidate, with);
+        }
+    }
+}
+
+TEST_F(SandboxTest, withADeviceAChildWritesToNoOtherProcess)
+{
+    const std::string worker = "/proc/" + std::to_string(::getpid()) + "/oom_score_adj";
+    for (const Change with : {withoutDevice, withDevice}) {
+        for (const Role role : {Role::Candidate, Role::Oracle}) {
+            expectRefused({"others"}, role, with);
+            expectRefused({"write", worker}, role, with);
+            expectRefused({"write", "/proc/sys/kernel/core_pattern"}, role, with);
+            // What it forks has another folder in /proc, and no leave to write there.
+            expectRefused({"forked-name"}, role, with);
+        }
+        expectRefused(inside("executor", {"others"}), Role::Candidate, with);
+        expectRefused(inside("executor", {"write", worker}), Role::Candidate, with);
+    }
+}
+
+TEST_F(SandboxTest, withoutADeviceAChildHasNeitherUnixSocketsNorItsFolderInProc)
+{
+    for (const Role role : {Role::Candidate, Role::Oracle, Role::Compiler}) {
+        expectRefused({"listen", "socket"}, role);
+        expectRefused({"name"}, role);
+    }
+    for (const char *role : {"runner", "executor", "oracle"}) {
+        expectRefused(inside(role, {"listen", "socket"}));
+        expectRefused(inside(role, {"name"}));
+    }
+}
+
+TEST_F(SandboxTest, whatAZygoteForksMayNameItsThreadsWhereProcIsTheSandboxsOwn)
+{
+    SandboxPolicy zygote = policy(Role::Oracle);
+    withDevice(zygote);
+    zygote.isForkedBeforeDevices = true;
+    SpawnRequest request;
+    request.policy = zygote;
+    request.argv = {m_hostile.string(), "may-wait"};
+    const auto child = s_spawner->spawn(request);
+    ASSERT_TRUE(child) << child.error().text();
+    const std::string writes = stringOr(memberOr(child->report(), "devices"), "writes");
+    const bool isOwn = writes == "/proc";
+    EXPECT_TRUE(isOwn || (writes == "/proc/self" && s_spawner->rung().rung == Rung::Landlock)) << writes;
+    EXPECT_EQ(run({"forked-name"}, zygote).status.text(), isOwn ? "exit code 0" : "exit code 1");
+    EXPECT_EQ(run({"write", "/proc/sys/kernel/core_pattern"}, zygote).status.text(), "exit code 1");
+    // Its inner walls leave it the own folder alone.
+    EXPECT_EQ(run(inside("oracle", {"may-name"}), zygote).status.text(), "exit code 0");
+    EXPECT_EQ(run(inside("oracle", {"forked-name"}), zygote).status.text(), "exit code 1");
 }
 
 TEST_F(SandboxTest, aChildWritesNothingOutsideItsScratch)
