@@ -10,7 +10,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,6 +38,7 @@ struct Options {
     std::string library;                 ///< the driver; empty: libcuda.so.1
     bool isFake = false;                 ///< the driver's memory is host memory
     bool confinesOracle = false;         ///< the oracle in a sandbox of its own, with the GPU as well
+    bool opensProc = false;              ///< the outer walls as for a zygote; to find out what a driver wants
     bool raisesWalls = true;             ///< the inner walls of an executor as well
     std::int64_t rows = 1000;
     std::int64_t columns = 777; ///< so that no size is a whole number of granules
@@ -78,7 +82,9 @@ SandboxPolicy policyFor(const Options &options, const fs::path &probe, const fs:
 {
     SandboxPolicy policy;
     policy.role = Role::Candidate;
-    policy.devices = gpuDevices();
+    // A harmless device stands for the GPU in a rehearsal, so that the walls are those of a real run.
+    policy.devices = options.isFake ? std::vector<fs::path>{"/dev/zero"} : gpuDevices();
+    policy.isForkedBeforeDevices = options.opensProc;
     policy.scratch = scratch;
     policy.readOnly = {probe};
     // The driver and what it loads beside it; what it asks of the kernel about the card and the memory nodes.
@@ -180,6 +186,19 @@ private:
     std::unique_ptr<PlainProcess> m_plain;
 };
 
+/// A Unix socket that every user of the machine may connect to.
+Result<Fd> listenForAll(const fs::path &path)
+{
+    Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    if (::bind(listener.value(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0
+        || ::listen(listener.value(), 8) != 0 || ::chmod(path.c_str(), 0777) != 0)
+        return Error(Code::Environment, "cannot listen on a Unix socket", path.string());
+    return listener;
+}
+
 bool allHeld(const Json &attempts)
 {
     bool isHeld = attempts.is_array() && !attempts.empty();
@@ -249,7 +268,10 @@ Result<bool> tryWithoutSandbox(Json &answer, const fs::path &program, const Json
     bool isReal = true;
     for (const std::string &attempt :
          {std::string("open a socket: inet"), "read " + secret, "list " + folder, "write into " + folder,
-          std::string("open another process's memory"), std::string("find the oracle's environment"),
+          std::string("open another process's memory"),
+          std::string("open another process's settings for writing"), std::string("open a socket: netlink"),
+          std::string("open a socket: unix datagram"), std::string("connect to a Unix socket outside"),
+          std::string("accept on a Unix socket"), std::string("find the oracle's environment"),
           std::string("process_vm_readv of the oracle"), std::string("signal the oracle"),
           std::string("hold the oracle by a pidfd")}) {
         const Json &rows = answer["walls_without_sandbox"];
@@ -286,6 +308,7 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
     // Readable for everybody by its mode: only the sandbox hides it.
     ::chmod(outside.path().c_str(), 0777);
     ::chmod(secret.c_str(), 0666);
+    HEDDLE_TRY(const Fd listener, listenForAll(outside.path() / "listener"));
 
     HEDDLE_TRY(const auto oracle, OracleProcess::start(options, marker, spawner, home.path()));
     CallOptions patient;
@@ -337,6 +360,7 @@ Result<void> exchange(Json &answer, const Options &options, Spawner &spawner)
                        {"closed_folders", std::move(closed)},
                        {"visible", std::move(visible)},
                        {"process_outside", oracle->pid()},
+                       {"listener", (outside.path() / "listener").string()},
                        {"marker", marker},
                        {"scratch", scratch.path().string()}};
     HEDDLE_TRY(const Reply walls, probe.call("walls", targets));
@@ -388,6 +412,10 @@ std::optional<Options> parse(int argc, char **argv)
             options.confinesOracle = true;
             continue;
         }
+        if (name == "--open-proc") {
+            options.opensProc = true;
+            continue;
+        }
         if (name == "--outer-walls-only") {
             options.raisesWalls = false;
             continue;
@@ -419,7 +447,7 @@ int main(int argc, char **argv)
     if (!options) {
         std::fputs(
             "usage: heddle-gpu-exchange [--python PROGRAM] [--package FOLDER] [--library DRIVER] [--fake] "
-            "[--outer-walls-only] [--confined-oracle] [--rounds N]\n",
+            "[--outer-walls-only] [--open-proc] [--confined-oracle] [--rounds N]\n",
             stderr);
         return 2;
     }

@@ -103,6 +103,7 @@ def main() -> int:
     if not runs["own_rung"].get("ok"):
         # Which part it is: the inner walls, or something that a machine without a GPU shows too.
         record("own_rung_outer_walls", [*exchange, "--outer-walls-only"])
+        record("own_rung_open_proc", [*exchange, "--outer-walls-only", "--open-proc"])
         record("own_rung_fake_driver", [*exchange, *fake])
     record("landlock", exchange, landlock)
     # As in real work: the oracle in a sandbox of its own. It must be told where the driver lies.

@@ -101,8 +101,9 @@ private:
         targets.processOutside = static_cast<int>(integerOr(params, "process_outside", 0));
         targets.marker = stringOr(params, "marker");
         targets.scratch = stringOr(params, "scratch");
-        if (targets.marker.empty() || targets.scratch.empty())
-            return Error(Code::InvalidInput, "walls needs the marker and the scratch folder");
+        targets.listener = stringOr(params, "listener");
+        if (targets.marker.empty() || targets.scratch.empty() || targets.listener.empty())
+            return Error(Code::InvalidInput, "walls needs the marker, the listener and the scratch folder");
         return Json{{"attempts", tryWalls(targets)}};
     }
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,10 +37,29 @@ void noteCall(Json &rows, const std::string &attempt, long result)
     note(rows, attempt, isRefused, result < 0 ? std::strerror(errno) : "it worked");
 }
 
+/// CUDA's driver makes a Unix socket of its own, so that must work where there is a GPU; reaching somebody must not.
+void tryUnixSockets(Json &rows, const std::string &listener)
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, listener.c_str(), sizeof address.sun_path - 1);
+    const auto *generic = reinterpret_cast<const sockaddr *>(&address);
+    const Fd stream(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    noteCall(rows, "connect to a Unix socket outside", ::connect(stream.value(), generic, sizeof address));
+    const Fd datagram(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    noteCall(rows, "open a socket: unix datagram", datagram.value());
+    const Fd unnamed(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    ::listen(unnamed.value(), 1);
+    const Fd accepted(::accept(unnamed.value(), nullptr, nullptr));
+    // Asking is refused, not only answered with nobody.
+    note(rows, "accept on a Unix socket", !accepted.isOpen() && errno == EPERM, std::strerror(errno));
+}
+
 void tryNetwork(Json &rows)
 {
-    for (const auto &[family, name] : {std::pair{AF_INET, "inet"}, {AF_INET6, "inet6"}, {AF_UNIX, "unix"}}) {
-        const Fd socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    for (const auto &[family, name] :
+         {std::pair{AF_INET, "inet"}, {AF_INET6, "inet6"}, {AF_NETLINK, "netlink"}}) {
+        const Fd socket(::socket(family, (family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM) | SOCK_CLOEXEC, 0));
         noteCall(rows, std::string("open a socket: ") + name, socket.value());
     }
 }
@@ -85,6 +105,7 @@ void tryProcesses(Json &rows, const WallTargets &targets)
 {
     int seen = 0;
     int readable = 0;
+    int writable = 0;
     bool hasMarker = false;
     std::error_code code;
     // Without a mount of its own, /proc counts as outside: this process has another number there.
@@ -101,12 +122,16 @@ void tryProcesses(Json &rows, const WallTargets &targets)
         ++seen;
         const Fd memory(::open((entry->path() / "mem").c_str(), O_RDONLY | O_CLOEXEC));
         readable += memory.isOpen() ? 1 : 0;
+        const Fd setting(::open((entry->path() / "oom_score_adj").c_str(), O_WRONLY | O_CLOEXEC));
+        writable += setting.isOpen() ? 1 : 0;
         const auto environment = readFile(entry->path() / "environ", 1u << 20);
         hasMarker = hasMarker || (environment && environment->find(targets.marker) != std::string::npos);
     }
     note(rows, "open another process's memory", readable == 0,
          std::to_string(seen) + " other processes in /proc, " + std::to_string(readable)
              + " with readable memory");
+    note(rows, "open another process's settings for writing", writable == 0,
+         std::to_string(writable) + " of them can be changed");
     note(rows, "find the oracle's environment", !hasMarker, hasMarker ? "its marker was read" : "not found");
     const pid_t pid = targets.processOutside;
     if (pid <= 1 || pid == ::getpid())
@@ -126,6 +151,7 @@ Json tryWalls(const WallTargets &targets)
 {
     Json rows = Json::array();
     tryNetwork(rows);
+    tryUnixSockets(rows, targets.listener);
     tryFiles(rows, targets);
     tryProcesses(rows, targets);
     return rows;

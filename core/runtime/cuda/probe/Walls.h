@@ -16,6 +16,7 @@ struct WallTargets {
         visible;            ///< what the sandbox does show; not counted when a closed folder is listed
     int processOutside = 0; ///< the oracle's pid as seen from outside
     std::string marker;     ///< in the oracle's environment; must be found in no process's
+    std::string listener;   ///< a Unix socket outside that everybody may connect to
     std::string scratch;    ///< must be writable, as the control of the attempts above
 };
 
