@@ -51,6 +51,7 @@ int restoreRevision(Context &context, const std::string &task, const std::string
 
 int listSessions(Context &context);
 int showSession(Context &context, const std::string &session);
+int checkSessions(Context &context);
 
 int benchLatency(Context &context);
 int benchTasks(Context &context, const std::filesystem::path &folder, double budgetSeconds);

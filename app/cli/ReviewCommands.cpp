@@ -247,4 +247,17 @@ int showSession(Context &context, const std::string &session)
     return finish(context, run(), text, "sessions show");
 }
 
+int checkSessions(Context &context)
+{
+    std::string text;
+    const auto run = [&]() -> Result<Json> {
+        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_CHECK_OK(workbench->store().checkProjections());
+        HEDDLE_TRY(const std::int64_t last, workbench->store().lastEventId());
+        text = "the views match the events (" + std::to_string(last) + ")\n";
+        return Json{{"events", last}};
+    };
+    return finish(context, run(), text, "sessions check");
+}
+
 } // namespace heddle::cli

@@ -154,6 +154,8 @@ void addReview(CLI::App &app, Chosen &chosen)
 
     auto *sessions = app.add_subcommand("sessions", "what was done")->require_subcommand(1);
     sessions->add_subcommand("list", "all sessions")->callback([&chosen] { chosen = listSessions; });
+    sessions->add_subcommand("check", "rebuild everything that is shown from the events, and compare")
+        ->callback([&chosen] { chosen = checkSessions; });
     auto *show = sessions->add_subcommand("show", "every event of one session");
     show->add_option("SESSION", id)->required();
     show->callback([&chosen] { chosen = [](Context &context) { return showSession(context, id); }; });
@@ -182,6 +184,8 @@ void addBench(CLI::App &app, Chosen &chosen)
 
 int run(int argc, char **argv)
 {
+    // A worker behind ssh that goes away is an error to report, not the end of this program.
+    std::signal(SIGPIPE, SIG_IGN);
     installInterrupt();
     CLI::App app("Heddle: optimise the operators of a PyTorch model, judged honestly", "heddle-cli");
     app.set_version_flag("--version", HEDDLE_VERSION);

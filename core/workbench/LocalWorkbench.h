@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/diff/TreeMerge.h"
 #include "core/workbench/Workbench.h"
 #include "core/workbench/WorkerConnection.h"
 
@@ -83,6 +84,16 @@ private:
     /// head's digest after that, or empty.
     Result<std::string> keepOwnEdits(const std::string &taskPath, const std::string &session,
                                      const FileTree &present, const std::string &actor);
+
+    /// The three-way merge that accepting this selection would write.
+    Result<TreeMerge> mergeSelection(const ProposalRow &proposal, const Selection &selection,
+                                     const FileTree &openBuffers);
+    /// Lands the decision: keeps `own`, the person's text until now, as a revision and writes the merged tree.
+    Result<Json> land(const ProposalRow &proposal, std::int64_t decision, const FileTree &own,
+                      const FileTree &tree, const std::string &actor);
+    /// Lands a decision whose process was stopped before it could.
+    Result<Json> finishLanding(const ProposalRow &proposal, const DecisionRow &decision,
+                               const std::string &actor, const FileTree &openBuffers);
 
     Environment m_environment;
     std::unique_ptr<Store> m_store;

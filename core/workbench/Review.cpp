@@ -24,23 +24,112 @@ Result<FileTree> presentFiles(const fs::path &folder, const FileTree &openBuffer
     return present;
 }
 
-/// Makes the folder hold exactly the wanted files where they differ from what is there now.
-Result<void> writeDifference(const fs::path &folder, const FileTree &present, const FileTree &wanted)
+/// Makes the folder hold exactly the wanted files. Compared with the disk, not with what is on screen: an unsaved edit
+/// that the merge kept must be written, too.
+Result<void> writeDifference(const fs::path &folder, const FileTree &wanted)
 {
+    HEDDLE_TRY(const FileTree onDisk, presentFiles(folder, {}));
     FileTree changed;
     for (const auto &[name, text] : wanted) {
-        const auto old = present.find(name);
-        if (old == present.end() || old->second != text)
+        const auto old = onDisk.find(name);
+        if (old == onDisk.end() || old->second != text)
             changed[name] = text;
     }
     HEDDLE_CHECK_OK(makeFolder(folder));
     HEDDLE_CHECK_OK(writeTree(folder, changed));
-    for (const auto &[name, text] : present) {
+    for (const auto &[name, text] : onDisk) {
         std::error_code code;
-        if (wanted.count(name) == 0)
-            fs::remove(folder / name, code);
+        if (wanted.count(name) == 0 && !fs::remove(folder / name, code) && code)
+            return Error(Code::Io, "cannot remove the file: " + code.message(), (folder / name).string());
     }
     return {};
+}
+
+/// The decision that was taken but never landed: whoever took it was stopped in between.
+Result<std::optional<DecisionRow>> unlandedAccept(Store &store, const ProposalRow &proposal)
+{
+    HEDDLE_TRY(const std::vector<DecisionRow> decisions, store.decisions(proposal.taskPath));
+    std::optional<DecisionRow> found;
+    for (const DecisionRow &row : decisions) {
+        const bool isAccept = row.decision == "accept" || row.decision == "accept_in_part";
+        if (row.proposal == proposal.id && isAccept && row.revision.empty() && row.undoneBy == 0)
+            found = row;
+    }
+    return found;
+}
+
+/// What a decision's event chose, as accept() wrote it.
+Selection selectionOf(const Json &hunks)
+{
+    Selection selection;
+    for (const Json &hunk : hunks) {
+        const std::string file = stringOr(hunk, "file");
+        if (memberOr(hunk, "index").is_number_integer())
+            selection.hunks.emplace_back(file, static_cast<int>(integerOr(hunk, "index", 0)));
+        else
+            selection.files.push_back(file);
+    }
+    return selection;
+}
+
+/// The person's text where a landing was stopped half way: of the files that the proposal changes, those that are
+/// already as they should become go back to what the head had.
+FileTree withoutLanded(const std::vector<FileDiff> &proposed, const FileTree &before, const FileTree &present,
+                       const FileTree &wanted)
+{
+    const auto textIn = [](const FileTree &tree, const std::string &name) {
+        const auto found = tree.find(name);
+        return found == tree.end() ? std::optional<std::string>() : found->second;
+    };
+    FileTree own = present;
+    for (const FileDiff &file : proposed) {
+        if (textIn(present, file.name) != textIn(wanted, file.name))
+            continue;
+        if (const auto old = textIn(before, file.name))
+            own[file.name] = *old;
+        else
+            own.erase(file.name);
+    }
+    return own;
+}
+
+Json hunksJson(const Selection &selection)
+{
+    Json hunks = Json::array();
+    for (const std::string &file : selection.files)
+        hunks.push_back({{"file", file}});
+    for (const auto &[file, index] : selection.hunks)
+        hunks.push_back({{"file", file}, {"index", index}});
+    return hunks;
+}
+
+Result<Event> eventOf(Store &store, std::int64_t id)
+{
+    HEDDLE_TRY(const std::vector<Event> events, store.eventsAfter(id - 1, {}, 1));
+    if (events.empty() || events.front().id != id)
+        return Error(Code::NotFound, "there is no such event in this workspace", std::to_string(id));
+    return events.front();
+}
+
+/// The decision of that number; for 0 the last one that stands. Revisions that keep the person's own text are no
+/// decisions that "the last" means.
+Result<DecisionRow> decisionToUndo(Store &store, std::int64_t id)
+{
+    HEDDLE_TRY(const std::vector<DecisionRow> decisions, store.decisions());
+    for (auto row = decisions.rbegin(); row != decisions.rend(); ++row) {
+        if (id != 0 ? row->event != id : row->undoneBy != 0)
+            continue;
+        if (id == 0 && row->proposal.empty()) {
+            HEDDLE_TRY(const Event event, eventOf(store, row->event));
+            if (boolOr(event.data, "own_edits", false))
+                continue;
+        }
+        if (row->undoneBy != 0)
+            return Error(Code::Conflict, "this decision was undone before", std::to_string(row->event));
+        return *row;
+    }
+    return Error(Code::NotFound, id == 0 ? "there is no decision to undo" : "there is no such decision",
+                 std::to_string(id), "see heddle-cli proposals list");
 }
 
 Json conflictsJson(const std::vector<FileConflict> &conflicts)
@@ -71,9 +160,12 @@ Result<std::string> LocalWorkbench::keepOwnEdits(const std::string &taskPath, co
     if (known == present)
         return digest;
     HEDDLE_TRY(const std::string own, m_store->putTree(present));
-    HEDDLE_CHECK_OK(m_store->append(
-        session, actor, "landed",
-        {{"proposal", ""}, {"task_path", taskPath}, {"revision", own}, {"previous", digest}}));
+    HEDDLE_CHECK_OK(m_store->append(session, actor, "landed",
+                                    {{"proposal", ""},
+                                     {"task_path", taskPath},
+                                     {"revision", own},
+                                     {"previous", digest},
+                                     {"own_edits", true}}));
     return own;
 }
 
@@ -90,46 +182,78 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
-    if (proposal->state != "open")
+    HEDDLE_TRY(const std::optional<DecisionRow> unlanded, unlandedAccept(*m_store, *proposal));
+    if (unlanded) {
+        HEDDLE_TRY(Json landed, finishLanding(*proposal, *unlanded, actor, openBuffers));
+        if (unlanded->decision == "accept")
+            return landed;
+    }
+    if (proposal->state != "open" && proposal->state != "accepted_in_part")
         return Error(Code::Conflict,
                      "this proposal is " + proposal->state + ", only an open one can be accepted", id);
-    HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal->base));
-    HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal->candidate));
-    const bool isPart = !selection.files.empty() || !selection.hunks.empty();
-    HEDDLE_TRY(const FileTree wanted, applySelection(base, proposed, {selection.files, selection.hunks}));
-    const fs::path folder = headFolder(proposal->taskPath);
-    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
-    TreeMerge merged = mergeTrees(base, present, wanted);
+    HEDDLE_TRY(const TreeMerge merged, mergeSelection(*proposal, selection, openBuffers));
     if (!merged.isClean()) {
         HEDDLE_CHECK_OK(m_store->append(
             proposal->session, actor, "proposal_state_changed",
             {{"proposal", id}, {"state", "stale"}, {"reason", merged.conflicts.front().reason}}));
         return conflictError(merged.conflicts);
     }
-    HEDDLE_TRY(const std::string previous,
-               keepOwnEdits(proposal->taskPath, proposal->session, present, actor));
-    HEDDLE_TRY(const std::string revision, m_store->putTree(merged.tree));
-    Json hunks = Json::array();
-    for (const std::string &file : selection.files)
-        hunks.push_back({{"file", file}});
-    for (const auto &[file, index] : selection.hunks)
-        hunks.push_back({{"file", file}, {"index", index}});
+    const bool isPart = !selection.files.empty() || !selection.hunks.empty();
     HEDDLE_TRY(const Event decision,
-               m_store->append(
-                   proposal->session, actor, "decided",
-                   {{"proposal", id}, {"decision", isPart ? "accept_in_part" : "accept"}, {"hunks", hunks}}));
+               m_store->append(proposal->session, actor, "decided",
+                               {{"proposal", id},
+                                {"decision", isPart ? "accept_in_part" : "accept"},
+                                {"hunks", hunksJson(selection)}}));
+    HEDDLE_TRY(const FileTree present, presentFiles(headFolder(proposal->taskPath), openBuffers));
+    return land(*proposal, decision.id, present, merged.tree, actor);
+}
+
+Result<TreeMerge> LocalWorkbench::mergeSelection(const ProposalRow &proposal, const Selection &selection,
+                                                 const FileTree &openBuffers)
+{
+    HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal.base));
+    HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal.candidate));
+    HEDDLE_TRY(const FileTree wanted, applySelection(base, proposed, {selection.files, selection.hunks}));
+    HEDDLE_TRY(const FileTree present, presentFiles(headFolder(proposal.taskPath), openBuffers));
+    return mergeTrees(base, present, wanted);
+}
+
+Result<Json> LocalWorkbench::finishLanding(const ProposalRow &proposal, const DecisionRow &decision,
+                                           const std::string &actor, const FileTree &openBuffers)
+{
+    HEDDLE_TRY(const Event event, eventOf(*m_store, decision.event));
+    HEDDLE_TRY(const TreeMerge merged,
+               mergeSelection(proposal, selectionOf(memberOr(event.data, "hunks")), openBuffers));
+    if (!merged.isClean())
+        return conflictError(merged.conflicts);
+    const fs::path folder = headFolder(proposal.taskPath);
+    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
+    HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(proposal.taskPath));
+    HEDDLE_TRY(const FileTree before, treeOrEmpty(treeOf(head)));
+    HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal.base));
+    HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal.candidate));
+    const FileTree own = withoutLanded(diffTrees(base, proposed), before, present, merged.tree);
+    return land(proposal, decision.event, own, merged.tree, actor);
+}
+
+Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t decision, const FileTree &own,
+                                  const FileTree &tree, const std::string &actor)
+{
+    const fs::path folder = headFolder(proposal.taskPath);
+    HEDDLE_TRY(const std::string previous, keepOwnEdits(proposal.taskPath, proposal.session, own, actor));
+    HEDDLE_TRY(const std::string revision, m_store->putTree(tree));
     // The files first: an event must never claim what the disk does not hold.
-    HEDDLE_CHECK_OK(writeDifference(folder, present, merged.tree));
-    HEDDLE_CHECK_OK(m_store->append(proposal->session, actor, "landed",
-                                    {{"proposal", id},
-                                     {"task_path", proposal->taskPath},
+    HEDDLE_CHECK_OK(writeDifference(folder, tree));
+    HEDDLE_CHECK_OK(m_store->append(proposal.session, actor, "landed",
+                                    {{"proposal", proposal.id},
+                                     {"task_path", proposal.taskPath},
                                      {"revision", revision},
                                      {"previous", previous},
-                                     {"decision", decision.id}}));
+                                     {"decision", decision}}));
     HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(revision));
-    return Json{{"decision", decision.id},
+    return Json{{"decision", decision},
                 {"revision", revision},
-                {"files", merged.tree},
+                {"files", tree},
                 {"folder", folder.string()},
                 {"judged", verdict.has_value()}};
 }
@@ -149,31 +273,32 @@ Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &re
 
 Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, const FileTree &openBuffers)
 {
-    HEDDLE_TRY(const std::vector<DecisionRow> decisions, m_store->decisions());
-    const DecisionRow *found = nullptr;
-    for (const DecisionRow &row : decisions) {
-        const bool isMeant = id != 0 ? row.event == id : row.undoneBy == 0;
-        if (isMeant)
-            found = &row;
+    HEDDLE_TRY(DecisionRow found, decisionToUndo(*m_store, id));
+    HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(found.proposal));
+    std::string taskPath = proposal ? proposal->taskPath : std::string();
+    if (!proposal) {
+        // A restore: only its own event says which task it is about.
+        HEDDLE_TRY(const Event event, eventOf(*m_store, found.event));
+        taskPath = stringOr(event.data, "task_path");
     }
-    if (found == nullptr)
-        return Error(Code::NotFound, id == 0 ? "there is no decision to undo" : "there is no such decision",
-                     std::to_string(id));
-    if (found->undoneBy != 0)
-        return Error(Code::Conflict, "this decision was undone before", std::to_string(found->event));
-    HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(found->proposal));
-    const std::string taskPath = proposal ? proposal->taskPath : std::string();
-    if (found->revision.empty()) {
+    const bool isAccept = found.decision == "accept" || found.decision == "accept_in_part";
+    if (found.revision.empty() && isAccept && proposal) {
+        // Stopped half way, some of its files may be there already: land it whole, then take the whole back.
+        if (finishLanding(*proposal, found, actor, openBuffers)) {
+            HEDDLE_TRY(found, decisionToUndo(*m_store, found.event));
+        }
+    }
+    if (found.revision.empty()) {
         HEDDLE_TRY(
             const Event event,
             m_store->append(
-                found->session, actor, "undone",
-                {{"decision", found->event}, {"task_path", taskPath}, {"revision", ""}, {"previous", ""}}));
+                found.session, actor, "undone",
+                {{"decision", found.event}, {"task_path", taskPath}, {"revision", ""}, {"previous", ""}}));
         return Json{{"event", event.id}, {"files", Json::object()}};
     }
     // Later typing is kept: from what landed, one side went on by hand, the other goes back.
-    HEDDLE_TRY(const FileTree landed, m_store->tree(found->revision));
-    HEDDLE_TRY(const FileTree before, treeOrEmpty(found->previousHead));
+    HEDDLE_TRY(const FileTree landed, m_store->tree(found.revision));
+    HEDDLE_TRY(const FileTree before, treeOrEmpty(found.previousHead));
     const fs::path folder = headFolder(taskPath);
     HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
     const TreeMerge merged = mergeTrees(landed, present, before);
@@ -181,10 +306,10 @@ Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, con
         return conflictError(merged.conflicts);
     HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(taskPath));
     HEDDLE_TRY(const std::string revision, m_store->putTree(merged.tree));
-    HEDDLE_CHECK_OK(writeDifference(folder, present, merged.tree));
+    HEDDLE_CHECK_OK(writeDifference(folder, merged.tree));
     HEDDLE_TRY(const Event event,
-               m_store->append(found->session, actor, "undone",
-                               {{"decision", found->event},
+               m_store->append(found.session, actor, "undone",
+                               {{"decision", found.event},
                                 {"task_path", taskPath},
                                 {"revision", merged.tree.empty() ? std::string() : revision},
                                 {"previous", treeOf(head)}}));
@@ -211,7 +336,7 @@ Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::str
     HEDDLE_TRY(const FileTree present, presentFiles(folder, {}));
     // What is there now is kept as a revision, so that the restore can itself be taken back.
     HEDDLE_TRY(const std::string previous, keepOwnEdits(taskPath, {}, present, actor));
-    HEDDLE_CHECK_OK(writeDifference(folder, present, wanted));
+    HEDDLE_CHECK_OK(writeDifference(folder, wanted));
     HEDDLE_TRY(
         const Event event,
         m_store->append(

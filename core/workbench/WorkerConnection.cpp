@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workbench/WorkerConnection.h"
 
-#include "core/base/Digest.h"
+#include "core/rpc/WorkerSocket.h"
 
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -16,41 +18,13 @@ extern char **environ;
 
 namespace heddle {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-/// Starts a program that outlives us, in a session of its own, without our terminal. Its stderr goes to `log`.
-Result<void> startDetached(const std::vector<std::string> &arguments, const fs::path &log)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    std::vector<char *> argv;
-    for (const std::string &argument : arguments)
-        argv.push_back(const_cast<char *>(argument.c_str()));
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed =
-        ::posix_spawn(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0)
-        return Error(Code::Environment, "the worker could not be started", arguments.front(),
-                     "build or install heddle-worker");
-    // Reaped by a thread that sleeps until then: the worker usually outlives us.
-    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
-    return {};
-}
+/// A host behind a slow line, whose worker starts cold, still answers within this.
+constexpr auto remoteStart = std::chrono::seconds(60);
 
-/// Starts `ssh …` with pipes on its stdin and stdout.
-Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments)
+/// Starts `ssh …` with pipes on its stdin and stdout; its stderr goes to `errors`.
+Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments, const Fd &errors)
 {
     int in[2];
     int out[2];
@@ -64,14 +38,29 @@ Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, childIn.value(), STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, childOut.value(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, errors.value(), STDERR_FILENO);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    // A group of its own: Ctrl-C is for us, who cancel the request and wait for its end. And none of the signals that
+    // we block or ignore, so that ssh can be ended.
+    sigset_t none;
+    sigset_t pipe;
+    sigemptyset(&none);
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &pipe);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     std::vector<char *> argv;
     for (const std::string &argument : arguments)
         argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
     pid_t pid = 0;
     const int failed =
-        ::posix_spawnp(&pid, arguments.front().c_str(), &actions, nullptr, argv.data(), environ);
+        ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     if (failed != 0)
         return Error(Code::Environment, "ssh could not be started", arguments.front(),
                      "install an ssh client");
@@ -79,12 +68,19 @@ Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments)
     return std::pair<Fd, Fd>(std::move(ourIn), std::move(ourOut));
 }
 
-std::string lastLines(const fs::path &log)
+/// What ssh and the far end wrote to stderr, the last part of it.
+std::string lastWords(const Fd &errors)
 {
-    auto text = readFile(log, 1u << 20);
-    if (!text)
+    constexpr off_t most = 800;
+    const off_t size = ::lseek(errors.value(), 0, SEEK_END);
+    if (size <= 0)
         return {};
-    return text->size() > 800 ? text->substr(text->size() - 800) : *text;
+    std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
+    const ssize_t count = ::pread(errors.value(), text.data(), text.size(), std::max<off_t>(0, size - most));
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, count)));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r'))
+        text.pop_back();
+    return text;
 }
 
 } // namespace
@@ -113,79 +109,50 @@ WorkerConnection::WorkerConnection(Environment environment, std::string target, 
 {
 }
 
-fs::path WorkerConnection::socketPath() const
-{
-    // Programs of another build or interpreter must not answer each other's requests.
-    std::string identity = m_environment.worker.string() + '|' + m_environment.python.string() + '|'
-        + m_environment.resources.string() + '|' + (m_environment.unsandboxed ? "open" : "closed");
-    std::error_code code;
-    const auto built = fs::last_write_time(m_environment.worker, code);
-    identity += std::to_string(code ? 0 : built.time_since_epoch().count());
-    return runtimeFolder()
-        / ("worker-cpu-" + std::string(HEDDLE_VERSION) + '-' + sha256Hex(identity).substr(0, 10) + ".sock");
-}
-
 Result<void> WorkerConnection::connect(const CancelToken &cancel)
 {
     if (m_client && m_client->isConnected())
         return {};
     m_client.reset();
-    return m_host.empty() ? connectLocal(cancel) : connectRemote();
+    return m_host.empty() ? connectLocal(cancel) : connectRemote(cancel);
 }
 
 Result<void> WorkerConnection::connectLocal(const CancelToken &cancel)
 {
-    const fs::path socket = socketPath();
-    if (auto client = LineClient::connect(socket)) {
-        m_client = std::move(*client);
-        return {};
-    }
-    HEDDLE_CHECK_OK(makeFolder(socket.parent_path()));
-    fs::permissions(socket.parent_path(), fs::perms::owner_all);
-    // Two front ends that start at once must start one worker.
-    const Fd lock(::open((socket.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock.isOpen() || ::flock(lock.value(), LOCK_EX) != 0)
-        return Error(Code::Io, "cannot lock the worker's socket", socket.string());
-    if (auto client = LineClient::connect(socket)) {
-        m_client = std::move(*client);
-        return {};
-    }
-    const fs::path log = socket.string() + ".log";
-    std::vector<std::string> arguments{m_environment.worker.string(),
-                                       "--socket",
-                                       socket.string(),
-                                       "--resources",
-                                       m_environment.resources.string(),
-                                       "--package",
-                                       m_environment.package.string()};
-    if (!m_environment.python.empty())
-        arguments.insert(arguments.end(), {"--python", m_environment.python.string()});
-    if (m_environment.unsandboxed)
-        arguments.push_back("--unsandboxed");
-    HEDDLE_CHECK_OK(startDetached(arguments, log));
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (std::chrono::steady_clock::now() < end && !cancel.stop_requested()) {
-        if (auto client = LineClient::connect(socket)) {
-            m_client = std::move(*client);
-            return {};
-        }
-        if (const std::string said = lastLines(log); said.find("heddle-worker:") != std::string::npos)
-            return Error(Code::Environment, "the worker did not start: " + said,
-                         m_environment.worker.string());
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return Error(Code::Environment, "the worker did not answer within 20 s", socket.string(),
-                 "see " + log.string());
+    HEDDLE_TRY(Fd socket,
+               connectWorker({m_environment.worker, m_environment.python, m_environment.package,
+                              m_environment.resources, m_environment.unsandboxed},
+                             cancel));
+    HEDDLE_TRY(m_client, LineClient::fromPipes(std::move(socket), Fd()));
+    return {};
 }
 
-Result<void> WorkerConnection::connectRemote()
+Result<void> WorkerConnection::connectRemote(const CancelToken &cancel)
 {
     const char *program = std::getenv("HEDDLE_SSH");
     const char *remote = std::getenv("HEDDLE_REMOTE_WORKER");
     std::vector<std::string> arguments{program != nullptr ? program : "ssh", "-o", "BatchMode=yes", m_host,
                                        remote != nullptr ? remote : "heddle-worker --stdio"};
-    HEDDLE_TRY(auto pipes, startPiped(arguments));
-    HEDDLE_TRY(m_client, LineClient::fromPipes(std::move(pipes.first), std::move(pipes.second)));
+    m_errors = Fd(::memfd_create("heddle-ssh-errors", MFD_CLOEXEC));
+    if (!m_errors.isOpen())
+        return Error(Code::Io, "no memory for the messages of ssh", m_host);
+    HEDDLE_TRY(auto pipes, startPiped(arguments, m_errors));
+    HEDDLE_TRY(auto client, LineClient::fromPipes(std::move(pipes.first), std::move(pipes.second)));
+    // Whether the host is there, lets us in and has Heddle shows only now; nothing is sent before.
+    CallOptions options;
+    options.cancel = cancel;
+    options.timeout = remoteStart;
+    const auto hello =
+        client->call("hello", Json{{"client", "workbench"}, {"version", HEDDLE_VERSION}}, options);
+    if (!hello && hello.error().code() == Code::Cancelled)
+        return hello.error();
+    if (!hello) {
+        const std::string said = lastWords(m_errors);
+        return Error(Code::Environment,
+                     "there is no worker at the other end of ssh" + (said.empty() ? "" : ": " + said), m_host,
+                     "try by hand: ssh " + m_host + ' ' + arguments.back());
+    }
+    m_client = std::move(client);
     return {};
 }
 
@@ -197,7 +164,14 @@ Result<Json> WorkerConnection::call(const std::string &method, const Json &param
     options.cancel = cancel;
     options.progress = progress;
     options.timeout = std::chrono::hours(2);
-    return m_client->call(method, params, options);
+    auto result = m_client->call(method, params, options);
+    if (!result && !m_host.empty() && !m_client->isConnected()) {
+        const std::string said = lastWords(m_errors);
+        return Error(Code::Crashed,
+                     "the ssh connection to " + m_host + " was lost" + (said.empty() ? "" : ": " + said),
+                     method, "try again; its worker stays, and the next call connects anew");
+    }
+    return result;
 }
 
 } // namespace heddle

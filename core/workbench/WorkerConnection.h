@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/base/Fd.h"
 #include "core/rpc/LineClient.h"
 #include "core/workbench/Workbench.h"
 
@@ -28,12 +29,12 @@ private:
     WorkerConnection(Environment environment, std::string target, std::string host);
     Result<void> connect(const CancelToken &cancel);
     Result<void> connectLocal(const CancelToken &cancel);
-    Result<void> connectRemote();
-    std::filesystem::path socketPath() const;
+    Result<void> connectRemote(const CancelToken &cancel);
 
     Environment m_environment;
     std::string m_target;
     std::string m_host; ///< empty: this machine
+    Fd m_errors;        ///< what ssh wrote to stderr
     std::unique_ptr<LineClient> m_client;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/File.h"
+#include "core/base/Places.h"
 #include "core/rpc/LineServer.h"
+#include "core/runtime/server/Bridge.h"
 #include "core/runtime/server/Worker.h"
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace {
@@ -38,12 +41,29 @@ Result<Arguments> parse(int argc, char **argv)
         else if (word == "--resources")
             arguments.machine.resources = value();
         else
-            return Error(Code::InvalidInput, "unknown argument", word,
-                         "heddle-worker --socket PATH|--stdio --package DIR --resources DIR [--python PATH]");
+            return Error(
+                Code::InvalidInput, "unknown argument", word,
+                "heddle-worker --socket PATH|--stdio [--package DIR] [--resources DIR] [--python PATH]");
     }
     if (arguments.isStdio == !arguments.socket.empty())
         return Error(Code::InvalidInput, "one of --socket PATH and --stdio is needed");
+    // Through ssh nobody says where things are: they are found from the program itself.
+    if (arguments.machine.package.empty()) {
+        HEDDLE_TRY(arguments.machine.package, packageFolder());
+    }
+    if (arguments.machine.resources.empty()) {
+        HEDDLE_TRY(arguments.machine.resources, resourcesFolder());
+    }
+    if (const char *python = std::getenv("HEDDLE_PYTHON");
+        arguments.machine.python.empty() && python != nullptr)
+        arguments.machine.python = python;
     return arguments;
+}
+
+Result<void> bridge(const MachineOptions &machine)
+{
+    HEDDLE_TRY(const std::filesystem::path worker, ownProgram("heddle-worker"));
+    return bridgeToWorker({worker, machine.python, machine.package, machine.resources, machine.unsandboxed});
 }
 
 int report(const Error &error)
@@ -56,17 +76,23 @@ int report(const Error &error)
 
 int main(int argc, char **argv)
 {
-    // A client that goes away must not end the worker, and SIGTERM is taken by a thread below.
+    // A client that goes away must not end the worker.
     std::signal(SIGPIPE, SIG_IGN);
+    const auto arguments = parse(argc, argv);
+    if (!arguments)
+        return report(arguments.error());
+    if (arguments->isStdio) {
+        const auto bridged = bridge(arguments->machine);
+        return bridged ? 0 : report(bridged.error());
+    }
+
+    // Taken by a thread below; blocked before the worker makes threads of its own.
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    const auto arguments = parse(argc, argv);
-    if (!arguments)
-        return report(arguments.error());
     auto worker = Worker::create(arguments->machine);
     if (!worker)
         return report(worker.error());
@@ -87,11 +113,6 @@ int main(int argc, char **argv)
                 server->requestStop();
         }
     });
-    if (arguments->isStdio) {
-        const auto served = server->serve(Fd(STDIN_FILENO), Fd(STDOUT_FILENO));
-        server->stop();
-        return served ? 0 : report(served.error());
-    }
     if (auto made = makeFolder(arguments->socket.parent_path()); !made)
         return report(made.error());
     if (auto listening = server->listen(arguments->socket); !listening)
