@@ -58,12 +58,13 @@ Result<double> loadInlineSeconds(const Environment &environment, const fs::path 
 
 Result<Json> latency(Context &context)
 {
+    HEDDLE_CHECK_OK(context.loadSettings({}));
     const Environment environment = context.environment();
     const fs::path plan = environment.resources / "plans" / "bias_gelu";
     HEDDLE_TRY(const FileTree files, readCandidate(plan / "cpu"));
     HEDDLE_TRY(const TempFolder workspace, TempFolder::create("heddle-bench-"));
     HEDDLE_TRY(std::unique_ptr<Workbench> workbench,
-               Workbench::create(environment, workspace.path(), context.options().target));
+               Workbench::create(environment, workspace.path(), context.target()));
     std::error_code code;
     fs::copy_file(plan / "task.py", workspace.path() / "task.py", code);
     HEDDLE_TRY(const std::string session, workbench->startSession(workspace.path() / "task.py", "person"));
@@ -154,10 +155,12 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
         return context.fail(Error(Code::InvalidInput, "the folder holds no task", folder.string()),
                             "bench tasks");
     std::sort(tasks.begin(), tasks.end());
+    if (auto loaded = context.loadSettings({}); !loaded)
+        return context.fail(loaded.error(), "bench tasks");
     auto workspace = TempFolder::create("heddle-bench-");
     if (!workspace)
         return context.fail(workspace.error(), "bench tasks");
-    auto workbench = Workbench::create(context.environment(), workspace->path(), context.options().target);
+    auto workbench = Workbench::create(context.environment(), workspace->path(), context.target());
     if (!workbench)
         return context.fail(workbench.error(), "bench tasks");
     std::printf("%-28s %-14s %-24s %-24s %-24s\n", "task", "verdict", "vs eager", "vs compile",

@@ -81,10 +81,11 @@ Tally count(const Json &ratios)
 
 Result<Json> prove(Context &context, int judgements)
 {
+    HEDDLE_CHECK_OK(context.loadSettings({}));
     HEDDLE_TRY(const TempFolder folder, TempFolder::create("heddle-bench-"));
     HEDDLE_CHECK_OK(writeFileAtomically(folder.path() / "passes.py", task));
     HEDDLE_TRY(std::unique_ptr<WorkerConnection> worker,
-               WorkerConnection::create(context.environment(), context.options().target));
+               WorkerConnection::create(context.environment(), context.target()));
     HEDDLE_TRY(const Json opened,
                worker->call("task.open", {{"path", "passes.py"}, {"source", task}}, context.cancel(), {}));
     const auto compare = [&](const Json &subject, const Json &other) -> Result<Tally> {

@@ -26,7 +26,7 @@ int judge(Context &context, const JudgeArguments &arguments);
 struct OptimizeArguments {
     std::filesystem::path task;
     std::string policy = "builtin";
-    double budgetSeconds = 120.0;
+    double budgetSeconds = 0.0; ///< 0: the setting
     std::filesystem::path exportFolder;
 };
 int optimize(Context &context, const OptimizeArguments &arguments);

@@ -39,8 +39,21 @@ void requestInterrupt() { interruptSource().request_stop(); }
 Environment Context::environment() const
 {
     Environment environment = Environment::fromProgram();
-    environment.unsandboxed = m_options.unsandboxed;
+    if (const std::string python = m_settings.text("python"); !python.empty())
+        environment.python = python;
+    environment.mode = m_settings.text("mode");
+    environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));
     return environment;
+}
+
+Result<void> Context::loadSettings(const fs::path &workspace)
+{
+    m_settings = Settings::load(workspace);
+    for (const Error &problem : m_settings.problems())
+        std::fprintf(stderr, "heddle-cli: %s\n", problem.text().c_str());
+    for (const auto &[name, text] : m_options.settings)
+        HEDDLE_CHECK_OK(m_settings.setFlag(name, text));
+    return {};
 }
 
 Result<Workbench *> Context::workbench(const fs::path &path)
@@ -54,7 +67,8 @@ Result<Workbench *> Context::workbench(const fs::path &path)
         if (!fs::is_directory(workspace, code))
             workspace = workspace.parent_path();
     }
-    HEDDLE_TRY(m_workbench, Workbench::create(environment(), workspace, m_options.target));
+    HEDDLE_CHECK_OK(loadSettings(workspace));
+    HEDDLE_TRY(m_workbench, Workbench::create(environment(), workspace, target()));
     return m_workbench.get();
 }
 
@@ -127,6 +141,9 @@ Result<FileTree> readCandidate(const fs::path &path)
                          "give a native folder (plan.json and sources), a work folder, or a ModelNew file");
         return tree;
     }
+    if (!fs::exists(path, code))
+        return Error(Code::NotFound, "there is no such candidate", path.string(),
+                     "give a native folder (plan.json and sources), a work folder, or a ModelNew file");
     HEDDLE_TRY(std::string bytes, readFile(path, 16u << 20));
     return FileTree{{"model_new.py", std::move(bytes)}};
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/settings/Settings.h"
 #include "core/workbench/Workbench.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -15,15 +17,11 @@ enum ExitCode { Done = 0, EnvironmentFailed = 1, BadInput = 2, NotClean = 3, NoC
 
 /// The options that every command takes.
 struct Options {
-    std::string target = "cpu";
     std::filesystem::path json;
     std::filesystem::path workspace;
-    std::string mode = "as-constructed";
-    std::uint64_t seed = 0;
-    double tolerance = 0.0; ///< 0: by dtype
     bool quiet = false;
     bool verbose = false;
-    bool unsandboxed = false;
+    std::map<std::string, std::string> settings; ///< flags that are settings (core/settings), as typed
 };
 
 /// What a command needs: the options, a workbench made on demand, progress on stderr, Ctrl-C.
@@ -32,7 +30,11 @@ public:
     explicit Context(Options options) : m_options(std::move(options)) {}
 
     const Options &options() const { return m_options; }
+    /// Reads the settings that count for `workspace`: flags over files over defaults. Errors: InvalidInput for a flag.
+    Result<void> loadSettings(const std::filesystem::path &workspace);
+    const Settings &settings() const { return m_settings; }
     Environment environment() const;
+    std::string target() const { return m_settings.text("target"); }
     /// The workbench of the workspace that `path` (a task or a folder) belongs to.
     Result<Workbench *> workbench(const std::filesystem::path &path = {});
     const CancelToken &cancel() const;
@@ -46,6 +48,7 @@ public:
 
 private:
     Options m_options;
+    Settings m_settings;
     std::unique_ptr<Workbench> m_workbench;
     bool m_progressShown = false;
 };

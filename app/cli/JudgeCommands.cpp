@@ -54,7 +54,6 @@ int doctor(Context &context, bool withNoise)
 
 int lint(Context &context, const fs::path &task)
 {
-    Json taskInfo;
     auto result = inSession(context, task, "person", [&](Workbench &workbench, const std::string &session) {
         return workbench.lint(session, context.cancel(), context.progress());
     });
@@ -93,15 +92,14 @@ int judge(Context &context, const JudgeArguments &arguments)
     }
     JudgeOptions options;
     options.stage = arguments.isConfirmed ? "confirmed" : "quick";
-    if (context.options().tolerance > 0.0)
-        options.tolerance = context.options().tolerance;
     auto report =
         inSession(context, arguments.task, "person",
                   [&](Workbench &workbench, const std::string &session) -> Result<Json> {
                       if (other) {
                           HEDDLE_TRY(options.against, workbench.store().putTree(*other));
                       }
-                      HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
+                      options.tolerance = context.settings().numberIfSet("tolerance");
+            HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
                       return workbench.judge(session, *files, options, context.cancel(), context.progress());
                   });
     if (!report)
@@ -124,7 +122,8 @@ int optimize(Context &context, const OptimizeArguments &arguments)
         return context.fail(session.error(), "optimize");
     OptimizeOptions options;
     options.policy = arguments.policy;
-    options.budgetSeconds = arguments.budgetSeconds;
+    options.budgetSeconds = arguments.budgetSeconds > 0.0 ? arguments.budgetSeconds
+                                                          : context.settings().number("budget_seconds");
     options.exportFolder = arguments.exportFolder;
     auto report = (*workbench)->optimize(*session, options, context.cancel(), context.progress());
     context.clearProgress();

@@ -116,6 +116,8 @@ std::string reportText(const Json &report, bool verbose)
     const Json &speedup = memberOr(report, "speedup");
     addSpeedups(out, memberOr(speedup, "deployed"), "speedup as deployed (the export, timed in PyTorch)");
     addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner");
+    if (memberOr(report, "against").is_object())
+        out += "  " + padded("vs the other candidate", 26) + ratioText(report["against"]["speedup"]) + '\n';
     for (const Json &row : memberOr(report, "diagnostics"))
         out += "  " + stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
             + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';

@@ -35,19 +35,20 @@ using Chosen = std::function<int(Context &)>;
 
 void addCommon(CLI::App &app, Options &options)
 {
-    app.add_option("--target", options.target, "cpu or ssh://HOST/cpu")->capture_default_str();
+    const auto setting = [&](const char *name, const char *help) {
+        return app.add_option_function<std::string>(
+            std::string("--") + name,
+            [&options, name](const std::string &text) { options.settings[name] = text; }, help);
+    };
+    setting("target", "cpu or ssh://HOST/cpu");
     app.add_option("--json", options.json, "write a machine-readable report ('-': standard output)");
     app.add_option("--workspace", options.workspace, "folder whose .heddle/ is used (default: the task's)");
-    app.add_option("--mode", options.mode, "as-constructed or eval")
-        ->check(CLI::IsMember({"as-constructed", "eval"}));
-    app.add_option("--seed", options.seed, "mixed into the oracle's secret");
-    app.add_option("--tolerance", options.tolerance,
-                   "absolute and relative, of the output's scale (default: by dtype)")
-        ->check(CLI::PositiveNumber);
+    setting("mode", "as-constructed or eval");
+    setting("seed", "mixed into the oracle's secret");
+    setting("tolerance", "absolute and relative, of the output's scale (default: by dtype)");
+    setting("python", "an interpreter with torch 2.9 or newer");
     app.add_flag("--quiet", options.quiet, "print errors only");
     app.add_flag("--verbose", options.verbose, "print every row of the evidence");
-    app.add_flag("--unsandboxed", options.unsandboxed,
-                 "run where no sandbox holds (recorded in the verdict)");
 }
 
 void addJudging(CLI::App &app, Chosen &chosen)
@@ -85,8 +86,7 @@ void addJudging(CLI::App &app, Chosen &chosen)
     optimizeCommand->add_option("--policy", optimizing.policy)
         ->capture_default_str()
         ->check(CLI::IsMember({"builtin"}));
-    optimizeCommand->add_option("--budget-seconds", optimizing.budgetSeconds)
-        ->capture_default_str()
+    optimizeCommand->add_option("--budget-seconds", optimizing.budgetSeconds, "default: the setting (120)")
         ->check(CLI::PositiveNumber);
     optimizeCommand->add_option("--export", optimizing.exportFolder,
                                 "write the best clean candidate into this new or empty folder");

@@ -46,9 +46,7 @@ int main(int argc, char **argv)
     const QCommandLineOption automation(
         u"automation"_s, Words::tr("Let a script drive this window through a socket of that path."),
         u"socket"_s);
-    const QCommandLineOption unsandboxed(
-        u"unsandboxed"_s, Words::tr("Allow runs where no sandbox can be had; each verdict says so."));
-    parser.addOptions({newWorkspace, target, automation, unsandboxed});
+    parser.addOptions({newWorkspace, target, automation});
     parser.addPositionalArgument(u"path"_s, Words::tr("A folder of tasks, or one task file."), u"[path]"_s);
     parser.process(application);
 
@@ -61,7 +59,6 @@ int main(int argc, char **argv)
     }
     heddle::WindowSetup setup{heddle::Environment::fromProgram(), &heddle::Workbench::create,
                               heddle::toUtf8(parser.value(target)), QApplication::palette()};
-    setup.environment.unsandboxed = parser.isSet(unsandboxed);
 
     const QFileInfo info(path);
     const QString workspace = info.isDir() ? info.canonicalFilePath() : info.canonicalPath();

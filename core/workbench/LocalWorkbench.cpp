@@ -75,15 +75,20 @@ Result<std::string> LocalWorkbench::startSession(const fs::path &task, const std
     OpenSession session;
     std::error_code code;
     session.file = fs::weakly_canonical(fs::absolute(task, code), code);
-    HEDDLE_TRY(const std::string onDisk, readFile(session.file, 16u << 20));
-    session.source = source ? *source : onDisk;
+    auto onDisk = readFile(session.file, 16u << 20);
+    if (!onDisk && onDisk.error().code() == Code::NotFound)
+        return Error(Code::NotFound, "there is no such task file", session.file.string(),
+                     "give the path of a Python file that defines Model, get_inputs and get_init_inputs");
+    if (!onDisk)
+        return std::move(onDisk).error();
+    session.source = source ? *source : *onDisk;
     session.policy = policy;
     const fs::path relative =
         session.file.lexically_relative(fs::weakly_canonical(m_store->workspace(), code));
     const bool isInside = !relative.empty() && *relative.begin() != "..";
     session.taskPath = isInside ? relative.generic_string() : session.file.generic_string();
     session.siblings = importedSiblings(session.file, session.source);
-    session.taskDigest = sha256Hex(session.source + compactText(session.siblings));
+    session.taskDigest = sha256Hex(session.source + compactText(session.siblings) + m_environment.mode);
     session.id = "s-" + randomHex(6);
     HEDDLE_CHECK_OK(
         m_store->append(session.id, policy, "session_started",
@@ -120,7 +125,7 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
     session.file = path.is_absolute() ? path : m_store->workspace() / path;
     HEDDLE_TRY(session.source, readFile(session.file, 16u << 20));
     session.siblings = importedSiblings(session.file, session.source);
-    session.taskDigest = sha256Hex(session.source + compactText(session.siblings));
+    session.taskDigest = sha256Hex(session.source + compactText(session.siblings) + m_environment.mode);
     HEDDLE_TRY(session.lease, m_store->takeLease(id));
     return &m_sessions.emplace(id, std::move(session)).first->second;
 }
@@ -228,7 +233,17 @@ Result<Json> LocalWorkbench::judge(const std::string &id, const FileTree &files,
 {
     HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(Json judged, judgeCandidate(*open, files, options, cancel, progress));
-    return std::move(judged["report"]);
+    Json report = std::move(judged["report"]);
+    if (!options.against.empty()) {
+        HEDDLE_TRY(const FileTree other, m_store->tree(options.against));
+        HEDDLE_TRY(
+            const Json compared,
+            callTask(*open, "candidate.compare",
+                     {{"subject", {{"files", files}}}, {"other", {{"files", other}}}, {"judgements", 1}},
+                     cancel, progress));
+        report["against"] = {{"candidate", options.against}, {"speedup", memberOr(compared, "ratios").at(0)}};
+    }
+    return report;
 }
 
 Result<std::string> LocalWorkbench::propose(const std::string &id, const std::string &candidate,

@@ -21,6 +21,8 @@ struct Environment {
     std::filesystem::path package;   ///< folder with launch.py and heddle_oracle/
     std::filesystem::path resources; ///< folder with tasks/, plans/, include/
     bool unsandboxed = false;        ///< --unsandboxed: allowed to run without a sandbox (recorded)
+    std::string mode = "as-constructed"; ///< how models are judged: or "eval"; part of the task's digest
+    std::uint64_t seed = 0;              ///< mixed into the oracle's secret
 
     /// Found from the running program's own location (build tree or installed), HEDDLE_PYTHON respected.
     static Environment fromProgram();
