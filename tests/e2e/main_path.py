@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -213,6 +214,18 @@ def test_a_kernel_that_does_not_compile_is_reported_at_its_line(home: Home) -> N
     )
     assert errors[0]["line"] == line + 1
     assert f"kernel.cpp:{line + 1}: error: " in answer.out
+
+
+def test_inputs_prepared_before_the_first_baselines_still_count(home: Home) -> None:
+    """Between a lint and the first judgement the worker prepares inputs; measuring baselines must not spoil them."""
+    task = home.workspace / "idle.py"
+    text = (PLANS / "bias_gelu/task.py").read_text(encoding="utf-8")
+    task.write_text(text + "\n# a task of its own\n", encoding="utf-8")
+    assert home.cli("lint", task).code == 0
+    time.sleep(3)
+    answer = home.cli("judge", task, PLANS / "bias_gelu/cpu")
+    assert answer.code in (0, 3), answer.text
+    assert evidence(answer.report)["correct"]["status"] == "passed", answer.text
 
 
 def test_a_wrong_candidate_is_never_clean(home: Home) -> None:

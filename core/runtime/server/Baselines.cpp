@@ -48,9 +48,8 @@ int callsPerBlockFor(double callSeconds, std::size_t slots)
     return std::max(2, std::min(most, wanted));
 }
 
-Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth,
-                                     std::uint64_t seed, const CancelToken &cancel,
-                                     const ProgressSink &progress)
+Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
+                                     const CancelToken &cancel, const ProgressSink &progress)
 {
     BaselineSet set;
     HEDDLE_CHECK_OK(prepareMode(oracle, "eager", set, cancel, progress));
@@ -77,6 +76,7 @@ Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, Base
                             {"state_slot", sets.timingStateSlot()},
                             {"state", "constructed"}},
                            fill));
+    sets.forgetPrepared(static_cast<int>(sets.timingStateSlot()));
     std::vector<Contestant> contestants;
     for (const std::string &name : set.prepared)
         contestants.push_back({name, &oracle.subject(), name});

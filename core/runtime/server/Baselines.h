@@ -27,9 +27,8 @@ enum class BaselineDepth {
 
 /// Compiles and warms the modes (up to 120 s each) and times all of them interleaved. Errors: the oracle's; a mode that
 /// fails to compile is skipped with its reason.
-Result<BaselineSet> measureBaselines(Oracle &oracle, const InputSets &sets, BaselineDepth depth,
-                                     std::uint64_t seed, const CancelToken &cancel,
-                                     const ProgressSink &progress);
+Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
+                                     const CancelToken &cancel, const ProgressSink &progress);
 
 /// {"eager": {"median_ms", "ci_ms", "runs"}, "compile", "strongest": {"name", …}} of the report, from any measurement
 /// in which the baselines took part.

@@ -64,17 +64,21 @@ void InputSets::beginJudgement()
     m_dropped.clear();
 }
 
+void InputSets::forgetPrepared(int stateSlot)
+{
+    for (std::size_t index = 0; index < recipes().size(); ++index) {
+        if (recipes()[index].stateSlot == stateSlot)
+            m_ready[index].reset();
+    }
+}
+
 Result<std::optional<InputSet>> InputSets::make(Oracle &oracle, std::size_t index, const CallOptions &options)
 {
     const Recipe &recipe = recipes()[index];
     const int slot = m_checkSlots[index % m_checkSlots.size()];
     Json params{{"slot", slot}, {"family", recipe.family}, {"state_slot", nullptr}};
     if (recipe.fillsState) {
-        // Sets that were prepared with the old content of this state slot are void now.
-        for (std::size_t other = 0; other < recipes().size(); ++other) {
-            if (recipes()[other].stateSlot == recipe.stateSlot)
-                m_ready[other].reset();
-        }
+        forgetPrepared(recipe.stateSlot);
         params["state_slot"] = recipe.stateSlot;
         params["state"] = recipe.stateSlot == constructedState ? "constructed" : "randomised";
     }

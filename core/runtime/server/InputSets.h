@@ -31,6 +31,8 @@ public:
     Result<std::optional<InputSet>> next(Oracle &oracle, const CallOptions &options);
     /// Prepares one set ahead; false when there is nothing to do. Called in idle time.
     Result<bool> prepareOne(Oracle &oracle, const CallOptions &options);
+    /// Forgets the sets that were prepared with this state slot: who fills it takes their expectations away.
+    void forgetPrepared(int stateSlot);
 
     const std::vector<std::string> &dropped() const
     {
