@@ -79,9 +79,8 @@ Result<std::string> readFile(const fs::path &path, std::uint64_t maxBytes)
 
 Result<void> writeFileAtomically(const fs::path &path, std::string_view bytes)
 {
-    fs::path temporary = path;
-    temporary += ".XXXXXX";
-    std::string name = temporary.string();
+    // Hidden: if we are killed before the rename, readTree() must not take the half-written copy for somebody's file.
+    std::string name = (path.parent_path() / ('.' + path.filename().string() + ".XXXXXX")).string();
     Fd fd(::mkostemp(name.data(), O_CLOEXEC));
     if (!fd.isOpen())
         return systemError("cannot create a file beside it", path);

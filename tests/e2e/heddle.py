@@ -13,7 +13,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 SOURCE = Path(os.environ.get("HEDDLE_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEDDLE_BINARY_DIR", SOURCE / "build/dev"))
@@ -76,7 +76,7 @@ class Home:
             self.environment[f"XDG_{name}"] = str(folder)
         self._reports = 0
 
-    def __enter__(self) -> Home:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
