@@ -99,7 +99,7 @@ int judge(Context &context, const JudgeArguments &arguments)
                           HEDDLE_TRY(options.against, workbench.store().putTree(*other));
                       }
                       options.tolerance = context.settings().numberIfSet("tolerance");
-            HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
+                      HEDDLE_CHECK_OK(workbench.lint(session, context.cancel(), context.progress()));
                       return workbench.judge(session, *files, options, context.cancel(), context.progress());
                   });
     if (!report)
@@ -122,8 +122,8 @@ int optimize(Context &context, const OptimizeArguments &arguments)
         return context.fail(session.error(), "optimize");
     OptimizeOptions options;
     options.policy = arguments.policy;
-    options.budgetSeconds = arguments.budgetSeconds > 0.0 ? arguments.budgetSeconds
-                                                          : context.settings().number("budget_seconds");
+    options.budgetSeconds =
+        arguments.budgetSeconds > 0.0 ? arguments.budgetSeconds : context.settings().number("budget_seconds");
     options.exportFolder = arguments.exportFolder;
     auto report = (*workbench)->optimize(*session, options, context.cancel(), context.progress());
     context.clearProgress();

@@ -10,6 +10,8 @@
 #include <QFileInfo>
 #include <QTextStream>
 
+#include <csignal>
+
 using namespace Qt::StringLiterals;
 
 namespace {
@@ -29,6 +31,8 @@ int fail(const heddle::Error &error)
 
 int main(int argc, char **argv)
 {
+    // A worker behind ssh that goes away is an error to show, not the end of this program.
+    std::signal(SIGPIPE, SIG_IGN);
     QApplication application(argc, argv);
     QApplication::setApplicationName(u"heddle"_s);
     QApplication::setApplicationDisplayName(u"Heddle"_s);

@@ -15,6 +15,7 @@ constexpr const char *itemId = "item-1";
 constexpr const char *tuneId = "item-2";
 /// Within this share of the roof there is nothing left that tuning could show.
 constexpr double roofShare = 0.95;
+constexpr double mostBelievable = 1.25;
 /// Seconds that confirming the best candidate may need; tuning stops before them.
 constexpr double reserveSeconds = 20.0;
 constexpr int mostVariants = 8;
@@ -73,7 +74,11 @@ std::string firstFailure(const Json &report)
 
 bool BuiltinOptimizer::isAtRoof(double medianMs) const
 {
-    return m_baseline.roofMs > 0.0 && medianMs > 0.0 && m_baseline.roofMs / medianMs >= roofShare;
+    if (m_baseline.roofMs <= 0.0 || medianMs <= 0.0)
+        return false;
+    // Far above its own roof nothing is: then the roof was measured badly, and stopping there would be wrong.
+    const double share = m_baseline.roofMs / medianMs;
+    return share >= roofShare && share <= mostBelievable;
 }
 
 Result<void> BuiltinOptimizer::readBaseline(Tools &tools)

@@ -16,11 +16,11 @@ namespace heddle {
 
 /// Everything about the surroundings that a test replaces.
 struct Environment {
-    std::filesystem::path worker;    ///< the heddle-worker program
-    std::filesystem::path python;    ///< the interpreter with torch; empty: found by the worker
-    std::filesystem::path package;   ///< folder with launch.py and heddle_oracle/
-    std::filesystem::path resources; ///< folder with tasks/, plans/, include/
-    bool unsandboxed = false;        ///< --unsandboxed: allowed to run without a sandbox (recorded)
+    std::filesystem::path worker;        ///< the heddle-worker program
+    std::filesystem::path python;        ///< the interpreter with torch; empty: found by the worker
+    std::filesystem::path package;       ///< folder with launch.py and heddle_oracle/
+    std::filesystem::path resources;     ///< folder with tasks/, plans/, include/
+    bool unsandboxed = false;            ///< --unsandboxed: allowed to run without a sandbox (recorded)
     std::string mode = "as-constructed"; ///< how models are judged: or "eval"; part of the task's digest
     std::uint64_t seed = 0;              ///< mixed into the oracle's secret
 

@@ -48,6 +48,16 @@ fs::path findGomp(const fs::path &python)
     return {};
 }
 
+/// What workers that were killed have left behind.
+void sweepDeadWorkers(const fs::path &folder)
+{
+    std::error_code code;
+    for (const fs::directory_entry &entry : fs::directory_iterator(folder, code)) {
+        if (!fs::exists(fs::path("/proc") / entry.path().filename(), code))
+            fs::remove_all(entry.path(), code);
+    }
+}
+
 std::vector<std::string> pythonEnvironment(const fs::path &scratch)
 {
     // Compiled code and its autotuning stay in one process: a pool of compile workers would outlive a judgement.
@@ -91,6 +101,7 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     machine->m_threads = static_cast<int>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
     const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
     machine->m_memoryLimit = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+    sweepDeadWorkers(cacheFolder() / "worker");
     machine->m_folder = cacheFolder() / "worker" / std::to_string(::getpid());
     machine->m_exports = machine->m_folder / "exports";
     const fs::path oracleScratch = machine->m_folder / "oracle";

@@ -103,6 +103,13 @@ Result<TaskRoof> TaskHost::measureTaskRoof(const CancelToken &cancel)
     HEDDLE_TRY(const RoofReport &machineRoof, machineRoofOnce(m_machine.threads(), cancel));
     TaskRoof roof;
     HEDDLE_TRY(roof.memorySeconds, measureMemoryRoof(m_builder, m_executors, *m_oracle, *m_sets, cancel));
+    // A baseline that beats the roof says that the probe was disturbed: measure again, the fastest counts.
+    const double fastest = medianInterval(m_baselines->rounds.samples.at(m_baselines->strongest), 1).value;
+    for (int again = 0; again < 2 && roof.memorySeconds > fastest; ++again) {
+        HEDDLE_TRY(const double seconds,
+                   measureMemoryRoof(m_builder, m_executors, *m_oracle, *m_sets, cancel));
+        roof.memorySeconds = std::min(roof.memorySeconds, seconds);
+    }
     roof.computeSeconds = numberOr(m_profile, "flops", 0.0) / std::max(1.0, machineRoof.flopsPerSecond);
     roof.seconds = std::max(roof.memorySeconds, roof.computeSeconds);
     roof.pageFaultShare = machineRoof.pageFaultShare;
