@@ -3,7 +3,9 @@
 
 #include "core/base/Digest.h"
 
-#include <regex>
+#include <algorithm>
+#include <cctype>
+#include <sstream>
 
 namespace heddle {
 
@@ -40,12 +42,20 @@ Json taskJson(const OpenSession &session)
 
 Json importedSiblings(const fs::path &task, const std::string &source)
 {
-    static const std::regex pattern(R"((?:^|\n)[ \t]*(?:from|import)[ \t]+([A-Za-z_][A-Za-z0-9_]*))");
     Json siblings = Json::object();
-    for (std::sregex_iterator match(source.begin(), source.end(), pattern); match != std::sregex_iterator();
-         ++match) {
-        const std::string name = (*match)[1].str() + ".py";
-        if (name == task.filename() || siblings.contains(name))
+    std::istringstream lines(source);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string keyword;
+        std::string module;
+        words >> keyword >> module;
+        if (keyword != "import" && keyword != "from")
+            continue;
+        const auto end = std::find_if(module.begin(), module.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_';
+        });
+        const std::string name = std::string(module.begin(), end) + ".py";
+        if (name == ".py" || name == task.filename() || siblings.contains(name))
             continue;
         if (auto text = readFile(task.parent_path() / name, 1u << 20))
             siblings[name] = std::move(*text);
