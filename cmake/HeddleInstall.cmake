@@ -8,6 +8,8 @@ foreach(program IN ITEMS heddle heddle-cli heddle-worker)
 endforeach()
 install(DIRECTORY core/python/heddle_oracle DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/python
     PATTERN "__pycache__" EXCLUDE PATTERN "tests" EXCLUDE)
+install(FILES core/python/launch.py core/python/check_export.py core/python/bench_load_inline.py
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/python)
 install(DIRECTORY resources/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/resources)
 install(DIRECTORY core/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/schemas FILES_MATCHING PATTERN "*.json")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
