@@ -203,4 +203,4 @@ def test_a_host_without_heddle_is_an_error_with_what_its_shell_said(loopback: Lo
 def test_a_target_that_ssh_would_take_for_an_option_is_refused(loopback: Loopback) -> None:
     answer = loopback.judge("ssh://-oProxyCommand=false/cpu")
     assert answer.code == 2, answer.text
-    assert "names no host" in answer.err
+    assert "ssh://HOST/cpu" in answer.err
