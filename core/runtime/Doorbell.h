@@ -13,10 +13,11 @@
  * The same layout is read by core/python/heddle_oracle/doorbell.py; a test compares the offsets.
  */
 enum HeddleOp {
-    HEDDLE_OP_PREPARE = 1, /* copy input slot `slot` and state slot `stateSlot` into fresh private memory */
+    HEDDLE_OP_PREPARE =
+        1, /* copy input slot `slot` and state slot `stateSlot` into private memory, kept from call to call */
     HEDDLE_OP_CALL = 2,    /* one call on the prepared inputs: the only timed op; publishes outputs */
     HEDDLE_OP_EMPTY = 3,   /* does nothing: the cost of the doorbell itself */
-    HEDDLE_OP_RELEASE = 4, /* free the outputs and inputs of the last call */
+    HEDDLE_OP_RELEASE = 4, /* free the outputs of the last call */
     HEDDLE_OP_EXIT = 5     /* leave the doorbell loop (back to the channel) */
 };
 

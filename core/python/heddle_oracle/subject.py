@@ -63,6 +63,7 @@ class ModuleSubject:
         self._updates = [names.index(name) for name in layout["updates"]]
         self._args: tuple[Any, ...] = ()
         self._kwargs: dict[str, Any] = {}
+        self._held: list[torch.Tensor | None] = [None] * len(self._specs)
         self._blocks: list[torch.Tensor] = []
         self._outputs: list[torch.Tensor] = []
 
@@ -74,7 +75,7 @@ class ModuleSubject:
                 tensor, block = guarded_empty(dtype, shape)
                 self._blocks.append(block)
             else:
-                tensor = torch.empty(shape, dtype=dtype)
+                tensor = self._hold(index, dtype, shape)
             tensor.copy_(self._arena.input(slot, index))
             inputs.append(tensor)
         self._load_state(state_slot)
@@ -82,6 +83,18 @@ class ModuleSubject:
         self._args, self._kwargs = tuple(args), kwargs
         states = [target() for target in self._targets if target is not None]
         return [span(tensor) for tensor in (*inputs, *states)]
+
+    def _hold(self, index: int, dtype: torch.dtype, shape: tuple[int, ...]) -> torch.Tensor:
+        """The memory of input `index`: kept from call to call, as a caller keeps it.
+
+        Memory given back between calls would make the outputs of some calls pay for fresh pages and
+        those of others not, as glibc's trim threshold falls.
+        """
+        tensor = self._held[index]
+        if tensor is None or tensor.shape != shape or not tensor.is_contiguous():
+            tensor = torch.empty(shape, dtype=dtype)
+            self._held[index] = tensor
+        return tensor
 
     def _load_state(self, state_slot: int) -> None:
         if self._load is None or state_slot >= self._arena.layout["state_slots"]:

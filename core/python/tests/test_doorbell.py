@@ -133,3 +133,23 @@ def test_updated_state_is_published_and_starts_anew_for_each_prepare(oracle: Chi
         assert timer.page.bell.outputCount == 2
         assert tensor_of(timer.outputs()[1], torch.zeros(3)).tolist() == [2.0, 2.0, 2.0]
     timer.exit()
+
+
+def test_unguarded_inputs_keep_their_memory_and_get_fresh_content(oracle: Child) -> None:
+    oracle.open(task_text("x|return x + 1", "[torch.randn(8, 16)]"))
+    oracle.arena()
+    for slot in range(2):
+        oracle.call("fill", {"slot": slot, "family": "task", "state_slot": None})
+    oracle.call("prepare", {"name": "eager"})
+    timer = Timer(oracle, {"name": "eager"})
+    addresses = set()
+    contents = set()
+    for slot in (0, 1, 0):
+        timer.ok(bell.OP_PREPARE, slot=slot)
+        addresses.add(timer.page.bell.inputs[0].address)
+        contents.add(timer.inputs()[0])
+        timer.ok(bell.OP_CALL, slot=slot)
+        timer.ok(bell.OP_RELEASE)
+    timer.exit()
+    assert len(addresses) == 1
+    assert len(contents) == 2

@@ -10,6 +10,12 @@
 
 namespace heddle {
 
+namespace {
+
+constexpr std::uint64_t step = 64; // bytes between two starts, and the alignment
+
+} // namespace
+
 Block::Block(Block &&other) noexcept { *this = std::move(other); }
 
 Block &Block::operator=(Block &&other) noexcept
@@ -17,6 +23,7 @@ Block &Block::operator=(Block &&other) noexcept
     std::swap(m_memory, other.m_memory);
     std::swap(m_data, other.m_data);
     std::swap(m_bytes, other.m_bytes);
+    std::swap(m_capacity, other.m_capacity);
     std::swap(m_isGuarded, other.m_isGuarded);
     return *this;
 }
@@ -29,25 +36,49 @@ void Block::free()
     m_memory = nullptr;
     m_data = nullptr;
     m_bytes = 0;
+    m_capacity = 0;
 }
 
-bool Block::allocate(std::uint64_t bytes, bool isGuarded, unsigned shift)
+bool Block::allocate(std::uint64_t bytes, bool isGuarded)
 {
     free();
-    const std::uint64_t guard = isGuarded ? HEDDLE_GUARD_BYTES : 0;
-    const std::uint64_t before = guard + std::uint64_t{shift} * 64;
-    if (::posix_memalign(&m_memory, 64, std::max<std::uint64_t>(before + bytes + guard, 1)) != 0) {
+    if (!take(bytes + (isGuarded ? 2 * HEDDLE_GUARD_BYTES : 0)))
+        return false;
+    place(isGuarded ? HEDDLE_GUARD_BYTES : 0, bytes, isGuarded);
+    return true;
+}
+
+bool Block::hold(std::uint64_t bytes, bool isGuarded, unsigned shift)
+{
+    const std::uint64_t capacity = bytes + 2 * HEDDLE_GUARD_BYTES + maxShift * step;
+    if (m_memory == nullptr || m_capacity != capacity) {
+        free();
+        if (!take(capacity))
+            return false;
+    }
+    place(HEDDLE_GUARD_BYTES + std::min(shift, maxShift) * step, bytes, isGuarded);
+    return true;
+}
+
+bool Block::take(std::uint64_t capacity)
+{
+    if (::posix_memalign(&m_memory, step, std::max<std::uint64_t>(capacity, 1)) != 0) {
         m_memory = nullptr;
         return false;
     }
+    m_capacity = capacity;
+    return true;
+}
+
+void Block::place(std::uint64_t before, std::uint64_t bytes, bool isGuarded)
+{
     m_data = static_cast<std::byte *>(m_memory) + before;
     m_bytes = bytes;
     m_isGuarded = isGuarded;
     if (isGuarded) {
-        std::memset(m_data - guard, HEDDLE_GUARD_FILL, guard);
-        std::memset(m_data + bytes, HEDDLE_GUARD_FILL, guard);
+        std::memset(m_data - HEDDLE_GUARD_BYTES, HEDDLE_GUARD_FILL, HEDDLE_GUARD_BYTES);
+        std::memset(m_data + bytes, HEDDLE_GUARD_FILL, HEDDLE_GUARD_BYTES);
     }
-    return true;
 }
 
 void Block::fill(int byte)

@@ -17,9 +17,14 @@ public:
     Block &operator=(const Block &) = delete;
     ~Block();
 
-    /// Replaces what it holds. `shift` moves the start by as many times 64 bytes, so that addresses differ between calls.
-    /// False when there is no memory.
-    bool allocate(std::uint64_t bytes, bool isGuarded, unsigned shift);
+    static constexpr unsigned maxShift = 7;
+
+    /// Frees what it holds and takes memory of exactly these bytes (and guards), as PyTorch's CPU allocator does for an
+    /// output: freeing and taking the same sizes lets glibc hand warm pages out again. False when there is no memory.
+    bool allocate(std::uint64_t bytes, bool isGuarded);
+    /// Keeps its memory where the size has not changed, as a caller keeps its inputs. `shift` (at most maxShift) moves the
+    /// start by as many times 64 bytes, so that addresses differ between calls. False when there is no memory.
+    bool hold(std::uint64_t bytes, bool isGuarded, unsigned shift);
     void free();
     void fill(int byte);
     void *data() const { return m_data; }
@@ -28,9 +33,13 @@ public:
     bool isIntact() const;
 
 private:
+    bool take(std::uint64_t capacity);
+    void place(std::uint64_t before, std::uint64_t bytes, bool isGuarded);
+
     void *m_memory = nullptr;
     std::byte *m_data = nullptr;
     std::uint64_t m_bytes = 0;
+    std::uint64_t m_capacity = 0;
     bool m_isGuarded = false;
 };
 

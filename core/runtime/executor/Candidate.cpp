@@ -121,9 +121,9 @@ Result<void> Candidate::prepare(std::uint32_t slot, std::uint32_t stateSlot, boo
         return Error(Code::InvalidInput, "there is no such slot");
     release();
     // New addresses for each call, a few steps apart, as an allocator of a real program gives; never the same twice in a row.
-    m_round = (m_round + 1) % 7;
+    m_round = (m_round + 1) % Block::maxShift;
     const auto copy = [&](std::uint32_t buffer, std::span<const std::byte> from) {
-        if (!m_blocks[buffer].allocate(from.size(), isGuarded, m_round))
+        if (!m_blocks[buffer].hold(from.size(), isGuarded, m_round))
             return false;
         if (!from.empty())
             std::memcpy(m_blocks[buffer].data(), from.data(), from.size());
@@ -148,37 +148,47 @@ Result<void> Candidate::prepare(std::uint32_t slot, std::uint32_t stateSlot, boo
     return {};
 }
 
-Result<void> Candidate::call(bool isGuarded)
+Result<void> Candidate::allocate(std::uint32_t from, std::uint32_t to, bool isGuarded)
 {
-    if (!m_isPrepared)
-        return Error(Code::Internal, "a call came before its inputs");
-    const auto count = static_cast<std::uint32_t>(m_plan.buffers.size());
-    for (std::uint32_t i = m_plan.firstScratch(); i < count; ++i) {
+    for (std::uint32_t i = from; i < to; ++i) {
         Block &block = m_blocks[i];
-        if (!block.allocate(m_plan.buffers[i].bytes, isGuarded, 0))
+        if (!block.allocate(m_plan.buffers[i].bytes, isGuarded))
             return Error(Code::OutOfMemory, "there is no memory for " + m_plan.buffers[i].name);
         if (isGuarded)
             block.fill(0xFF);
         m_bases[i] = block.data();
     }
+    return {};
+}
+
+Result<void> Candidate::call(bool isGuarded)
+{
+    if (!m_isPrepared)
+        return Error(Code::Internal, "a call came before its inputs");
+    const auto count = static_cast<std::uint32_t>(m_plan.buffers.size());
+    // Outputs first, then scratch: the order of the export.
+    HEDDLE_CHECK_OK(allocate(m_plan.firstOutput(), count, isGuarded));
+    HEDDLE_CHECK_OK(allocate(m_plan.firstScratch(), m_plan.firstOutput(), isGuarded));
     for (const ResolvedCall &step : m_plan.calls) {
         fillArguments(m_plan, step, m_bases.data(), m_arguments.data());
         m_trampolines[step.step](m_arguments.data());
     }
-    // The judge looks at the guards of what is published; scratch is known to us alone.
-    for (std::uint32_t i = m_plan.firstScratch(); isGuarded && i < m_plan.firstOutput(); ++i) {
+    // The judge looks at the guards of what is published; scratch is known to us alone. It is freed within the call, as the
+    // export does it.
+    for (std::uint32_t i = m_plan.firstScratch(); i < m_plan.firstOutput(); ++i) {
         if (!m_blocks[i].isIntact())
             return Error(Code::TaskFailed, "the candidate wrote outside " + m_plan.buffers[i].name);
+        m_blocks[i].free();
     }
     return {};
 }
 
 void Candidate::release()
 {
-    for (std::uint32_t i = 0; i < m_blocks.size(); ++i) {
-        if (m_plan.buffers[i].kind != BufferKind::State)
-            m_blocks[i].free();
-    }
+    // The inputs stay: a caller owns them, and memory given back between calls would make each output pay for fresh pages
+    // that PyTorch, with its inputs alive, does not pay for.
+    for (std::uint32_t i = m_plan.firstScratch(); i < m_blocks.size(); ++i)
+        m_blocks[i].free();
     m_isPrepared = false;
 }
 

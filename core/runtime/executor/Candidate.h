@@ -58,7 +58,7 @@ public:
     std::size_t symbolCount() const { return m_trampolines.size(); }
     const ResolvedPlan &plan() const { return m_plan; }
 
-    /// Copies a slot into fresh private memory, and the state where it is another one or the last call may have changed it.
+    /// Copies a slot into private memory, and the state where it is another one or the last call may have changed it.
     Result<void> prepare(std::uint32_t slot, std::uint32_t stateSlot, bool isGuarded);
     /// One call on what prepare() copied. The only timed function: allocates outputs and scratch, runs the steps.
     Result<void> call(bool isGuarded);
@@ -68,6 +68,7 @@ public:
 
 private:
     Candidate(ResolvedPlan plan, Arena arena);
+    Result<void> allocate(std::uint32_t from, std::uint32_t to, bool isGuarded);
 
     ResolvedPlan m_plan;
     Arena m_arena;

@@ -13,6 +13,9 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace heddle {
@@ -20,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Milliseconds = std::chrono::milliseconds;
-
-constexpr std::size_t elements = 1024;
 
 class SubjectTest : public testing::Test {
 protected:
@@ -50,6 +51,7 @@ protected:
     /// Two slots of one float32 vector: 0, 1, 2, … and its negative.
     Fd makeArena() const
     {
+        const std::size_t elements = m_elements;
         Fd memory(::memfd_create("arena", MFD_CLOEXEC));
         std::vector<float> values(2 * elements);
         for (std::size_t i = 0; i < elements; ++i) {
@@ -65,6 +67,7 @@ protected:
     Result<Subject> serve(const std::string &body, std::uint64_t memoryBytes = 0) const
     {
         const fs::path build = m_folder->path() / "build";
+        const std::size_t elements = m_elements;
         std::ofstream(build / "k.cpp") << R"(
             #include <cstdint>
             #include <cstdlib>
@@ -94,9 +97,13 @@ protected:
         const Json vector{
             {"dtype", "float32"}, {"shape", {elements}}, {"offset", 0}, {"bytes", elements * 4}};
         Json input = vector;
-        input["name"] = "input:x";
+        Json inputs = Json::array();
+        for (int i = 0; i < m_inputs; ++i) { // all of them the same bytes; the kernel reads the first
+            input["name"] = i == 0 ? "input:x" : "input:x" + std::to_string(i);
+            inputs.push_back(input);
+        }
         const Json layout{
-            {"bytes", elements * 8},   {"inputs", {input}},   {"input_slot_bytes", elements * 4},
+            {"bytes", elements * 8},   {"inputs", inputs},    {"input_slot_bytes", elements * 4},
             {"input_slots", 2},        {"input_base", 0},     {"state", Json::array()},
             {"state_slot_bytes", 0},   {"state_slots", 0},    {"state_base", 0},
             {"values", Json::array()}, {"outputs", {vector}}, {"updates", Json::array()}};
@@ -134,8 +141,9 @@ protected:
         return Subject(std::move(child), std::move(pair.first), "the candidate");
     }
 
-    static std::vector<float> output(const Subject &subject)
+    std::vector<float> output(const Subject &subject) const
     {
+        const std::size_t elements = m_elements;
         std::vector<float> values(elements);
         const auto spans = subject.outputs();
         EXPECT_EQ(spans.size(), 1u);
@@ -148,6 +156,8 @@ protected:
 
     static Spawner *s_spawner;
     std::optional<TempFolder> m_folder;
+    std::size_t m_elements = 1024;
+    int m_inputs = 1;
 };
 
 Spawner *SubjectTest::s_spawner = nullptr;
@@ -165,8 +175,8 @@ TEST_F(SubjectTest, aCandidateThatAddsGivesItsSumsFromFreshMemoryEachTime)
         ASSERT_TRUE(timing) << timing.error().text();
         EXPECT_GT(timing->wall.count(), 0);
         const auto values = output(*subject);
-        ASSERT_EQ(values.size(), elements);
-        for (std::size_t i = 0; i < elements; ++i)
+        ASSERT_EQ(values.size(), m_elements);
+        for (std::size_t i = 0; i < m_elements; ++i)
             ASSERT_EQ(values[i], (slot == 0 ? 1.0f : -1.0f) * static_cast<float>(i) + 1.0f);
         ASSERT_EQ(subject->inputs().size(), 1u);
         EXPECT_NE(subject->inputs()[0].address, lastAddress);
@@ -177,6 +187,38 @@ TEST_F(SubjectTest, aCandidateThatAddsGivesItsSumsFromFreshMemoryEachTime)
     ASSERT_TRUE(subject->exitServe());
     EXPECT_TRUE(subject->child().isAlive());
     ASSERT_TRUE(subject->startServe()) << "an executor serves again after it left";
+}
+
+/// Page faults without a read from disk of a process so far: field 10 of /proc/PID/stat, see proc(5).
+std::uint64_t minorFaults(pid_t pid)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string word;
+    for (int field = 3; field <= 10; ++field)
+        fields >> word;
+    return std::stoull(word);
+}
+
+TEST_F(SubjectTest, aWarmCallFindsTheMemoryOfItsOutputAgain)
+{
+    // 18 MB are above glibc's first mmap threshold and below its highest; three of them are above its trim threshold.
+    m_elements = 4'600'000;
+    m_inputs = 3;
+    auto subject = serve(addOne);
+    ASSERT_TRUE(subject) << subject.error().text();
+    const std::uint64_t pages = m_elements * 4 / 4096;
+    for (int call = 0; call < 8; ++call) {
+        ASSERT_TRUE(subject->prepare(0, Subject::noState, 0, Milliseconds(5000)));
+        const std::uint64_t before = minorFaults(subject->child().pid());
+        ASSERT_TRUE(subject->call(0, Milliseconds(5000)));
+        const std::uint64_t faults = minorFaults(subject->child().pid()) - before;
+        if (call > 2) {
+            EXPECT_LT(faults, pages / 20) << "call " << call << " paid for fresh pages";
+        }
+        ASSERT_TRUE(subject->release());
+    }
 }
 
 TEST_F(SubjectTest, theCostOfAnEmptyCallIsMeasured)
@@ -295,7 +337,7 @@ TEST_F(SubjectTest, aWriteOverTheEdgeShowsInTheGuardAndUnwrittenElementsAreNan)
     ASSERT_TRUE(subject->prepare(0, Subject::noState, HEDDLE_CALL_GUARDED, Milliseconds(1000)));
     ASSERT_TRUE(subject->callAndFreeze(HEDDLE_CALL_GUARDED, Milliseconds(1000)));
     const auto values = output(*subject);
-    ASSERT_EQ(values.size(), elements);
+    ASSERT_EQ(values.size(), m_elements);
     EXPECT_TRUE(std::isnan(values.back()));
     const auto guard = [&](std::uint64_t address) {
         std::vector<std::uint8_t> bytes(HEDDLE_GUARD_BYTES);
