@@ -111,7 +111,7 @@ function(heddle_add_python_test name)
         set(ARG_TIMEOUT 300)
     endif()
     add_test(NAME ${name}
-        COMMAND "${HEDDLE_PYTHON}" -m pytest -q -p no:cacheprovider ${ARG_PATHS}
+        COMMAND "${HEDDLE_PYTHON}" -m pytest -q -rs -p no:cacheprovider ${ARG_PATHS}
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
         ENVIRONMENT "PYTHONPATH=${PROJECT_SOURCE_DIR}/core/python;PYTHONDONTWRITEBYTECODE=1;LC_ALL=C.UTF-8;HEDDLE_PYTHON=${HEDDLE_PYTHON};HEDDLE_SOURCE_DIR=${PROJECT_SOURCE_DIR};HEDDLE_BINARY_DIR=${PROJECT_BINARY_DIR};${ARG_ENVIRONMENT}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the subjects of the latest commits: `area: imperative text`, at most 100 characters, no full stop."""
+"""Checks the subjects of the latest commits: `area: imperative text`, at most 110 characters, no full stop."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ EMPTY_WORDS = ("fix", "refactor", "update", "wip", "cleanup", "clean up", "chang
 
 def problem(subject: str) -> str | None:
     """What is wrong with a subject, or None."""
-    if len(subject) > 100:
-        return f"the subject has {len(subject)} characters; at most 100"
+    if len(subject) > 110:
+        return f"the subject has {len(subject)} characters; at most 110"
     if not SUBJECT.match(subject):
         return "the subject must read `area: imperative text`, in lower case, without a full stop"
     if subject.split(": ", 1)[1].strip().lower() in EMPTY_WORDS:

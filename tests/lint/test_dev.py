@@ -84,5 +84,47 @@ class Dev(unittest.TestCase):
         self.assertIn("test takes no argument but --all", result.stderr)
 
 
+REPORT = """<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="x" tests="6" failures="1" disabled="1" skipped="2">
+<testcase name="good" status="run"><system-out>[ RUN      ] A.b
+a.cpp:3: Skipped
+no GPU here
+
+[  SKIPPED ] A.b (0 ms)
+SKIPPED [1] tests/test_x.py:7: the machine is not quiet
+SKIP   : Window::paints() no display
+</system-out></testcase>
+<testcase name="bad" status="fail"><failure message=""/><system-out></system-out></testcase>
+<testcase name="unbuilt" status="notrun"><skipped message="Unable to find executable"/></testcase>
+<testcase name="unwanted" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
+<system-out>no sshd is installed
+</system-out></testcase>
+<testcase name="off" status="disabled"><system-out>Disabled</system-out></testcase>
+<testcase name="quiet" status="run"><system-out>SKIPPED nothing</system-out></testcase>
+</testsuite>
+"""
+
+
+class Report(unittest.TestCase):
+    """What `./dev test` counts is what ctest ran; a test that could not be started is no skip."""
+
+    def test_each_test_is_counted_as_what_it_was(self) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".xml", encoding="utf-8") as file:
+            file.write(REPORT)
+            file.flush()
+            result = subprocess.run([sys.executable, ROOT / "tests/lint/read_report.py", file.name],
+                                    capture_output=True, text=True, timeout=60, check=True)
+        self.assertEqual(result.stdout.splitlines(), [
+            "passed\tgood",
+            "part\tgood: A.b: no GPU here",
+            "part\tgood: tests/test_x.py:7: the machine is not quiet",
+            "part\tgood: Window::paints() no display",
+            "failed\tbad",
+            "failed\tunbuilt: Unable to find executable",
+            "skipped\tunwanted: no sshd is installed",
+            "skipped\toff: Disabled",
+            "passed\tquiet"])
+
+
 if __name__ == "__main__":
     unittest.main()
