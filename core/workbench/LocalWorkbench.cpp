@@ -69,11 +69,6 @@ LocalWorkbench::LocalWorkbench(Environment environment, std::unique_ptr<Store> s
 {
 }
 
-Result<Json> LocalWorkbench::doctor(const CancelToken &cancel, const ProgressSink &progress)
-{
-    return m_worker->call("doctor", Json::object(), cancel, progress);
-}
-
 Result<Json> LocalWorkbench::noise(const CancelToken &cancel, const ProgressSink &progress)
 {
     return m_worker->call("noise", Json::object(), cancel, progress);

@@ -50,12 +50,17 @@ public:
     Result<Json> accept(const std::string &proposal, const Selection &selection, const std::string &actor,
                         const FileTree &openBuffers) override;
     Result<Json> reject(const std::string &proposal, const std::string &reason, const std::string &comment,
-                        const std::string &actor) override;
+                        const std::string &actor, const Selection &selection) override;
     Result<Json> undo(std::int64_t decision, const std::string &actor, const FileTree &openBuffers) override;
     Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
                          const std::string &text, const std::string &actor) override;
-    Result<Json> restore(const std::string &taskPath, const std::string &revision,
-                         const std::string &actor) override;
+    Result<Json> restore(const std::string &taskPath, const std::string &revision, const std::string &actor,
+                         const FileTree &openBuffers) override;
+    Result<Json> previewExport(const std::string &session, const std::string &candidate,
+                               const std::string &as, const CancelToken &cancel,
+                               const ProgressSink &progress) override;
+    Result<Json> writeExport(const std::string &session, const std::string &candidate, const Json &preview,
+                             const std::filesystem::path &folder) override;
     Result<Json> exportCandidate(const std::string &session, const std::string &candidate,
                                  const std::string &as, const std::filesystem::path &folder,
                                  const CancelToken &cancel, const ProgressSink &progress) override;

@@ -259,15 +259,16 @@ Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t deci
 }
 
 Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &reason,
-                                    const std::string &comment, const std::string &actor)
+                                    const std::string &comment, const std::string &actor,
+                                    const Selection &selection)
 {
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
-    HEDDLE_TRY(const Event decision,
-               m_store->append(
-                   proposal->session, actor, "decided",
-                   {{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}}));
+    Json decided{{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}};
+    if (Json hunks = hunksJson(selection); !hunks.empty())
+        decided["hunks"] = std::move(hunks);
+    HEDDLE_TRY(const Event decision, m_store->append(proposal->session, actor, "decided", decided));
     return Json{{"decision", decision.id}};
 }
 
@@ -329,11 +330,11 @@ Result<void> LocalWorkbench::comment(const std::string &proposal, const std::str
 }
 
 Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::string &revision,
-                                     const std::string &actor)
+                                     const std::string &actor, const FileTree &openBuffers)
 {
     HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));
     const fs::path folder = headFolder(taskPath);
-    HEDDLE_TRY(const FileTree present, presentFiles(folder, {}));
+    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
     // What is there now is kept as a revision, so that the restore can itself be taken back.
     HEDDLE_TRY(const std::string previous, keepOwnEdits(taskPath, {}, present, actor));
     HEDDLE_CHECK_OK(writeDifference(folder, wanted));

@@ -41,10 +41,11 @@ struct OptimizeOptions {
     std::filesystem::path exportFolder; ///< empty: none
 };
 
-/// What to keep of a proposal. Empty `files` and `hunks`: all of it.
+/// What to keep of a proposal. Empty `files` and `hunks`: all of it. Hunks count in the diff between the proposal's base
+/// (the head when it was made) and the proposal, which is what `proposals show` and the review print.
 struct Selection {
     std::vector<std::string> files;
-    std::vector<std::pair<std::string, int>> hunks; ///< file, index of the hunk in the diff against the head
+    std::vector<std::pair<std::string, int>> hunks; ///< file, index of the hunk in its diff
 };
 
 /// The operations that the window and the command line share. Each is a plain synchronous call that
@@ -60,6 +61,8 @@ public:
 
     virtual Store &store() = 0;
 
+    /// {"rows": [{"id", "ok", "found", "missing", "next"}]}. A local worker that cannot start is a row of its own, not an
+    /// error: what it lacks is what a check-up is asked for.
     virtual Result<Json> doctor(const CancelToken &cancel, const ProgressSink &progress) = 0;
     virtual Result<Json> noise(const CancelToken &cancel, const ProgressSink &progress) = 0;
 
@@ -91,18 +94,29 @@ public:
     /// Returns {"decision", "revision", "files": {name: new text}, "judged": bool}.
     virtual Result<Json> accept(const std::string &proposal, const Selection &selection,
                                 const std::string &actor, const FileTree &openBuffers = {}) = 0;
+    /// Rejects all of it, or only what `selection` names: then the rest stays to be decided.
     virtual Result<Json> reject(const std::string &proposal, const std::string &reason,
-                                const std::string &comment, const std::string &actor) = 0;
+                                const std::string &comment, const std::string &actor,
+                                const Selection &selection = {}) = 0;
     /// Undoes a decision by an inverse event and a three-way merge that keeps later typing.
     virtual Result<Json> undo(std::int64_t decision, const std::string &actor,
                               const FileTree &openBuffers = {}) = 0;
     virtual Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
                                  const std::string &text, const std::string &actor) = 0;
-    /// Makes a revision of before the head again.
+    /// Makes a revision of before the head again. What is on screen or on disk until then is kept as a revision.
     virtual Result<Json> restore(const std::string &taskPath, const std::string &revision,
-                                 const std::string &actor) = 0;
+                                 const std::string &actor, const FileTree &openBuffers = {}) = 0;
 
-    /// `as`: "modelnew" or "native". Checks a modelnew in a clean Python process. Returns {"files", "checked"}.
+    /// What an export would write, without writing it: {"files": {name: text}, "as", "checked"}. `as`: "modelnew" or
+    /// "native"; a modelnew is checked in a clean Python process.
+    virtual Result<Json> previewExport(const std::string &session, const std::string &candidate,
+                                       const std::string &as, const CancelToken &cancel,
+                                       const ProgressSink &progress) = 0;
+    /// Writes a preview, byte for byte, into a new or empty folder. Returns {"files": [names], "folder", "as", "checked"}.
+    /// Errors: InvalidInput where the folder holds something; Io.
+    virtual Result<Json> writeExport(const std::string &session, const std::string &candidate,
+                                     const Json &preview, const std::filesystem::path &folder) = 0;
+    /// Both in one: what the folder gets was previewed by nobody.
     virtual Result<Json> exportCandidate(const std::string &session, const std::string &candidate,
                                          const std::string &as, const std::filesystem::path &folder,
                                          const CancelToken &cancel, const ProgressSink &progress) = 0;

@@ -315,15 +315,16 @@ Result<Json> FakeWorkbench::accept(const std::string &id, const Selection &selec
 }
 
 Result<Json> FakeWorkbench::reject(const std::string &id, const std::string &reason,
-                                   const std::string &comment, const std::string &actor)
+                                   const std::string &comment, const std::string &actor,
+                                   const Selection &selection)
 {
     HEDDLE_TRY(const std::optional<ProposalRow> row, m_store->proposal(id));
     if (!row)
         return Error(Code::NotFound, "there is no such proposal", id);
-    HEDDLE_TRY(const Event decision,
-               m_store->append(
-                   row->session, actor, "decided",
-                   {{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}}));
+    Json decided{{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}};
+    for (const auto &[file, index] : selection.hunks)
+        decided["hunks"].push_back({{"file", file}, {"index", index}});
+    HEDDLE_TRY(const Event decision, m_store->append(row->session, actor, "decided", decided));
     return Json{{"decision", decision.id}};
 }
 
@@ -356,25 +357,53 @@ Result<void> FakeWorkbench::comment(const std::string &proposal, const std::stri
     return {};
 }
 
-Result<Json> FakeWorkbench::restore(const std::string &, const std::string &revision, const std::string &)
+Result<Json> FakeWorkbench::restore(const std::string &taskPath, const std::string &revision,
+                                    const std::string &actor, const FileTree &)
 {
-    return Error(Code::NotFound, "the fake keeps no revisions", revision);
+    HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));
+    HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(taskPath));
+    const fs::path folder = headFolder(taskPath);
+    HEDDLE_CHECK_OK(makeFolder(folder));
+    HEDDLE_CHECK_OK(writeTree(folder, wanted));
+    HEDDLE_TRY(const Event event,
+               m_store->append({}, actor, "landed",
+                               {{"proposal", ""},
+                                {"task_path", taskPath},
+                                {"revision", revision},
+                                {"previous", head ? head->digest : std::string()}}));
+    return Json{{"event", event.id}, {"files", wanted}, {"folder", folder.string()}};
+}
+
+Result<Json> FakeWorkbench::previewExport(const std::string &, const std::string &candidate,
+                                          const std::string &as, const CancelToken &, const ProgressSink &)
+{
+    HEDDLE_TRY(const FileTree files, m_store->tree(candidate));
+    return Json{{"files", files}, {"as", as}, {"checked", as == "modelnew"}};
+}
+
+Result<Json> FakeWorkbench::writeExport(const std::string &session, const std::string &candidate,
+                                        const Json &preview, const fs::path &folder)
+{
+    HEDDLE_CHECK_OK(makeFolder(folder));
+    HEDDLE_CHECK_OK(writeTree(folder, memberOr(preview, "files").get<FileTree>()));
+    HEDDLE_CHECK_OK(m_store->append(session, "person", "exported",
+                                    {{"candidate", candidate},
+                                     {"folder", folder.string()},
+                                     {"as", stringOr(preview, "as")},
+                                     {"kind", "export"},
+                                     {"files", Json::array()}}));
+    return Json{{"files", Json::array()},
+                {"folder", folder.string()},
+                {"as", stringOr(preview, "as")},
+                {"checked", memberOr(preview, "checked")}};
 }
 
 Result<Json> FakeWorkbench::exportCandidate(const std::string &session, const std::string &candidate,
                                             const std::string &as, const fs::path &folder,
-                                            const CancelToken &, const ProgressSink &)
+                                            const CancelToken &cancel, const ProgressSink &progress)
 {
-    HEDDLE_TRY(const FileTree files, m_store->tree(candidate));
-    HEDDLE_CHECK_OK(makeFolder(folder));
-    HEDDLE_CHECK_OK(writeTree(folder, files));
-    HEDDLE_CHECK_OK(m_store->append(session, "person", "exported",
-                                    {{"candidate", candidate},
-                                     {"folder", folder.string()},
-                                     {"as", as},
-                                     {"kind", "export"},
-                                     {"files", Json::array()}}));
-    return Json{{"files", Json::array()}, {"folder", folder.string()}, {"as", as}, {"checked", true}};
+    HEDDLE_TRY(const Json preview, previewExport(session, candidate, as, cancel, progress));
+    return writeExport(session, candidate, preview, folder);
 }
 
 } // namespace heddle

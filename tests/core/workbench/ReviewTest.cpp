@@ -213,6 +213,59 @@ TEST_F(ReviewTest, ARejectedProposalCannotBeAcceptedUntilThatIsUndone)
     EXPECT_EQ(onDisk(), First);
 }
 
+TEST_F(ReviewTest, RejectingHunksKeepsTheirReasonAndLeavesTheRestToBeDecided)
+{
+    accept(propose(First));
+    const std::string proposal =
+        propose({{"plan.json", "{}\n"}, {"kernels/k.cpp", numberedLines({{3, "three"}, {20, "twenty"}})}});
+    ASSERT_TRUE(
+        workbench().reject(proposal, "unsafe", "aliases", "person", Selection{{}, {{"kernels/k.cpp", 0}}}));
+    EXPECT_EQ(stateOf(proposal), "open");
+    const std::vector<DecisionRow> decisions = *store().decisions("t.py");
+    const DecisionRow &rejected = decisions.back();
+    EXPECT_EQ(rejected.decision + ' ' + rejected.reason, "reject unsafe");
+    const Event event = store().eventsAfter(rejected.event - 1, {}, 1)->front();
+    EXPECT_EQ(memberOr(event.data, "hunks"), (Json::array({{{"file", "kernels/k.cpp"}, {"index", 0}}})));
+    accept(proposal, Selection{{}, {{"kernels/k.cpp", 1}}});
+    EXPECT_EQ(onDisk()["kernels/k.cpp"], numberedLines({{20, "twenty"}}));
+    EXPECT_EQ(stateOf(proposal), "accepted_in_part");
+}
+
+TEST_F(ReviewTest, RestoreKeepsWhatIsOnScreenAsARevision)
+{
+    const std::string first = stringOr(accept(propose(First)), "revision");
+    const std::string unsaved = numberedLines({{7, "typed"}});
+    const auto restored = workbench().restore("t.py", first, "person", {{"kernels/k.cpp", unsaved}});
+    ASSERT_TRUE(restored) << restored.error().text();
+    EXPECT_EQ(onDisk(), First);
+    ASSERT_TRUE(workbench().undo(integerOr(*restored, "event", 0), "person"));
+    EXPECT_EQ(onDisk()["kernels/k.cpp"], unsaved);
+}
+
+TEST_F(ReviewTest, AnExportWritesThePreviewByteForByteAndNeverOverAnything)
+{
+    const std::string digest = candidate(First);
+    const Json preview{{"files", {{"model_new.py", "x = 1\r\n"}}}, {"as", "modelnew"}, {"checked", true}};
+    const std::filesystem::path folder = head().parent_path() / "out";
+    const auto written = workbench().writeExport(session(), digest, preview, folder);
+    ASSERT_TRUE(written) << written.error().text();
+    EXPECT_EQ(*readTree(folder), (FileTree{{"model_new.py", "x = 1\r\n"}}));
+    const auto refused = workbench().writeExport(session(), digest, preview, folder);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::InvalidInput);
+}
+
+TEST_F(ReviewTest, ACheckUpWithoutAWorkerSaysWhatIsMissing)
+{
+    const auto checked = workbench().doctor({}, {});
+    ASSERT_TRUE(checked) << checked.error().text();
+    const Json &row = memberOr(*checked, "rows").at(0);
+    EXPECT_EQ(stringOr(row, "id"), "worker");
+    EXPECT_FALSE(boolOr(row, "ok", true));
+    EXPECT_NE(stringOr(row, "missing"), "");
+    EXPECT_NE(stringOr(row, "next"), "");
+}
+
 TEST_F(ReviewTest, ACandidateWithoutAVerdictIsNeverProposed)
 {
     const auto digest = store().putTree(First);
