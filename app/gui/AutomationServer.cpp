@@ -2,11 +2,15 @@
 #include "app/gui/AutomationServer.h"
 
 #include "app/gui/AccessibleTree.h"
+#include "app/gui/HandlerClock.h"
 #include "app/gui/MainWindow.h"
 #include "app/gui/WorkspaceController.h"
 #include "widgets/common/Text.h"
 
+#include <QAction>
+#include <QApplication>
 #include <QImage>
+#include <QKeyEvent>
 #include <QLocalSocket>
 #include <QPainter>
 
@@ -21,7 +25,8 @@ constexpr double largestScale = 4.0;
 
 } // namespace
 
-AutomationServer::AutomationServer(MainWindow *window, QObject *parent) : QObject(parent), m_window(window)
+AutomationServer::AutomationServer(MainWindow *window, HandlerClock *clock, QObject *parent)
+    : QObject(parent), m_window(window), m_clock(clock)
 {
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     connect(&m_server, &QLocalServer::newConnection, this, [this] {
@@ -69,6 +74,11 @@ Result<Json> AutomationServer::perform(const Json &command)
 {
     const std::string what = stringOr(command, "do");
     const QString name = toText(stringOr(command, "name"));
+    // Looking is not the window's own work; pressing is.
+    const bool isLooking =
+        what == "tree" || what == "texts" || what == "events" || what == "grab" || what == "timing";
+    if (m_clock != nullptr && isLooking)
+        m_clock->passOver();
     if (what == "tree")
         return accessibleTree::describe(m_window);
     if (what == "texts") {
@@ -110,6 +120,10 @@ Result<Json> AutomationServer::perform(const Json &command)
     }
     if (what == "grab")
         return grab(command);
+    if (what == "key")
+        return key(command);
+    if (what == "timing")
+        return timing(command);
     if (what == "resize") {
         m_window->resize(static_cast<int>(integerOr(command, "width", 1440)),
                          static_cast<int>(integerOr(command, "height", 900)));
@@ -119,8 +133,55 @@ Result<Json> AutomationServer::perform(const Json &command)
         m_window->close();
         return Json::object();
     }
-    return Error(Code::InvalidInput, "no such automation command", what,
-                 "use tree, texts, press, set_text, open, open_proposal, events, grab, resize or quit");
+    return Error(
+        Code::InvalidInput, "no such automation command", what,
+        "use tree, texts, press, set_text, key, open, open_proposal, events, grab, timing, resize or quit");
+}
+
+Result<Json> AutomationServer::key(const Json &command)
+{
+    const QKeySequence keys(toText(stringOr(command, "keys")));
+    if (keys.isEmpty())
+        return Error(Code::InvalidInput, "these are no keys", stringOr(command, "keys"), "write Ctrl+B or J");
+    QWidget *focus = QApplication::focusWidget() != nullptr ? QApplication::focusWidget() : m_window;
+    const Qt::KeyboardModifiers modifiers = keys[0].keyboardModifiers();
+    const int code = keys[0].key();
+    const bool isTyped =
+        code >= Qt::Key_Space && code <= Qt::Key_AsciiTilde && !modifiers.testFlag(Qt::ControlModifier);
+    const QString typed = isTyped ? QString(QChar(code)).toLower() : QString();
+    // The focus may take a key that is a shortcut elsewhere, as the window system asks it, too.
+    QKeyEvent asked(QEvent::ShortcutOverride, code, modifiers, typed);
+    asked.ignore();
+    QCoreApplication::sendEvent(focus, &asked);
+    if (!asked.isAccepted()) {
+        for (QAction *action : m_window->QWidget::actions()) {
+            if (action->isEnabled() && action->shortcuts().contains(keys)) {
+                action->trigger();
+                return Json{{"action", toUtf8(action->objectName())}};
+            }
+        }
+    }
+    for (const QEvent::Type type : {QEvent::KeyPress, QEvent::KeyRelease}) {
+        QKeyEvent event(type, code, modifiers, typed);
+        QCoreApplication::sendEvent(focus, &event);
+    }
+    return Json{{"focus", toUtf8(focus->accessibleName())}};
+}
+
+Result<Json> AutomationServer::timing(const Json &command)
+{
+    if (m_clock == nullptr)
+        return Error(Code::NotFound, "this program does not time its handlers");
+    Json longest = Json::array();
+    for (const HandlerTime &one : m_clock->longest())
+        longest.push_back({{"ms", one.milliseconds}, {"what", toUtf8(one.what)}});
+    Json answer{{"first_paint_ms", m_clock->firstPaint()},
+                {"handled", m_clock->handled()},
+                {"longest", std::move(longest)},
+                {"busy", m_window->jobs().hasShownJobs()}};
+    if (boolOr(command, "reset", false))
+        m_clock->start();
+    return answer;
 }
 
 Result<Json> AutomationServer::grab(const Json &command)

@@ -6,11 +6,18 @@
 #include "widgets/common/Text.h"
 #include "widgets/editor/BufferJournal.h"
 #include "widgets/editor/EditorDocument.h"
+#include "widgets/editor/EditorStyle.h"
 #include "widgets/evidence/EvidenceView.h"
+#include "widgets/review/DiffView.h"
+#include "widgets/review/ExportPreview.h"
 #include "widgets/review/ProposalDocument.h"
+#include "widgets/welcome/CheckUpView.h"
 
+#include <QCoreApplication>
+#include <QScrollArea>
 #include <QTabBar>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 using namespace Qt::StringLiterals;
 
@@ -20,6 +27,7 @@ namespace {
 
 constexpr std::uint64_t largestDocument = 8u << 20;
 constexpr int journalInterval = 1000;
+const QString checkUpKey = u"check-up"_s;
 
 } // namespace
 
@@ -109,7 +117,6 @@ void DocumentArea::openFile(const QString &path, int line, int column)
 EditorDocument *DocumentArea::addEditor(const QString &path, const std::string &bytes)
 {
     auto *editor = new EditorDocument(path, bytes, this);
-    editor->editor()->setZoom(m_zoom);
     addTab(editor, editor->name());
     setTabToolTip(indexOf(editor), path);
     m_watcher.addPath(path);
@@ -166,6 +173,61 @@ EvidenceView *DocumentArea::openReport(const QString &key, const QString &title,
     }
     view->setReport(heading, report);
     setCurrentWidget(view);
+    return view;
+}
+
+QWidget *DocumentArea::findTab(const QString &key) const
+{
+    for (int tab = 0; tab < count(); ++tab) {
+        if (widget(tab)->objectName() == key)
+            return widget(tab);
+    }
+    return nullptr;
+}
+
+ExportPreview *DocumentArea::openExport(const QString &taskPath)
+{
+    const QString key = u"export "_s + taskPath;
+    auto *preview = qobject_cast<ExportPreview *>(findTab(key));
+    if (preview == nullptr) {
+        preview = new ExportPreview(this);
+        preview->setObjectName(key);
+        addTab(preview, themedIcon(u"export"_s), tr("Export: %1").arg(taskPath.section(u'/', -1)));
+        emit exportOpened(preview);
+    }
+    setCurrentWidget(preview);
+    return preview;
+}
+
+CheckUpView *DocumentArea::findCheckUp() const
+{
+    const QWidget *page = findTab(checkUpKey);
+    return page == nullptr ? nullptr : page->findChild<CheckUpView *>();
+}
+
+CheckUpView *DocumentArea::openCheckUp()
+{
+    if (QWidget *page = findTab(checkUpKey); page != nullptr) {
+        setCurrentWidget(page);
+        return page->findChild<CheckUpView *>();
+    }
+    auto *scroll = new QScrollArea(this);
+    scroll->setObjectName(checkUpKey);
+    scroll->setAccessibleName(tr("Check-up"));
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    auto *page = new QWidget(scroll);
+    page->setProperty("page", true);
+    auto *view = new CheckUpView(page);
+    auto *column = new QVBoxLayout(page);
+    const int space = fontMetrics().height() * 3 / 2;
+    column->setContentsMargins(space, space, space, space);
+    column->addWidget(view);
+    column->addStretch(1);
+    scroll->setWidget(page);
+    addTab(scroll, tr("Check-up"));
+    emit checkUpOpened(view);
+    setCurrentWidget(scroll);
     return view;
 }
 
@@ -262,12 +324,14 @@ void DocumentArea::removeTabOf(QWidget *document)
     document->deleteLater();
 }
 
-void DocumentArea::setZoom(int steps)
+void DocumentArea::setCodeSize(int points)
 {
-    m_zoom = steps;
-    for (int tab = 0; tab < count(); ++tab) {
-        if (auto *editor = qobject_cast<EditorDocument *>(widget(tab)); editor != nullptr)
-            editor->editor()->setZoom(steps);
+    setCodeFontSize(points);
+    for (QWidget *view : findChildren<QWidget *>()) {
+        if (qobject_cast<CodeEditor *>(view) == nullptr && qobject_cast<DiffView *>(view) == nullptr)
+            continue;
+        QEvent changed(QEvent::FontChange);
+        QCoreApplication::sendEvent(view, &changed);
     }
 }
 

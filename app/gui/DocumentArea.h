@@ -18,7 +18,9 @@
 namespace heddle {
 
 class EditorDocument;
+class CheckUpView;
 class EvidenceView;
+class ExportPreview;
 class ProposalDocument;
 
 /// The tabs of the centre: source files, proposals, reports. Reads and writes files in io jobs, watches
@@ -38,6 +40,11 @@ public:
     EvidenceView *openReport(const QString &key, const QString &title, const QString &heading,
                              const Json &report);
 
+    /// The preview of a task's export, which a new one replaces.
+    ExportPreview *openExport(const QString &taskPath);
+    CheckUpView *openCheckUp();
+    CheckUpView *findCheckUp() const;
+
     EditorDocument *currentEditor() const;
     ProposalDocument *currentProposal() const;
     EvidenceView *currentReport() const;
@@ -49,7 +56,8 @@ public:
     void saveCurrent();
     void saveAll();
     void closeTab(int index);
-    void setZoom(int steps);
+    /// The size of code in points, in every view that shows code.
+    void setCodeSize(int points);
     /// Shows compiler messages in editors of files below `folder`.
     void setDiagnostics(const QString &folder, const std::vector<Diagnostic> &diagnostics);
     /// A decision wrote these files: open editors follow as one undo step.
@@ -62,6 +70,8 @@ signals:
     void failed(const heddle::Error &error);
     void currentPlaceChanged(int line, int column);
     void proposalOpened(heddle::ProposalDocument *document);
+    void exportOpened(heddle::ExportPreview *preview);
+    void checkUpOpened(heddle::CheckUpView *view);
 
 private:
     EditorDocument *addEditor(const QString &path, const std::string &bytes);
@@ -69,6 +79,7 @@ private:
     void readAgain(const QString &path);
     void journal();
     void recover();
+    QWidget *findTab(const QString &key) const;
     void showTitle(EditorDocument *editor);
     void removeTabOf(QWidget *document);
 
@@ -81,7 +92,6 @@ private:
     QHash<QString, std::pair<int, int>> m_places; ///< where to go once a file has been read
     QString m_diagnosticFolder;
     std::vector<Diagnostic> m_diagnostics;
-    int m_zoom = 0;
 };
 
 } // namespace heddle

@@ -12,8 +12,10 @@ void EventMirror::apply(StoreNews news)
 {
     for (const SessionRow &session : news.sessions)
         m_sessionTasks[session.id] = session.taskPath;
-    m_proposals = std::move(news.proposals);
-    m_decisions = std::move(news.decisions);
+    if (!news.hasMore) {
+        m_proposals = std::move(news.proposals);
+        m_decisions = std::move(news.decisions);
+    }
     for (Event &event : news.events) {
         if (event.type == "judged") {
             const std::string candidate = stringOr(event.data, "candidate");
@@ -26,6 +28,8 @@ void EventMirror::apply(StoreNews news)
                 m_verdictEvents[candidate] = event.id;
             }
         }
+        if (!event.session.empty())
+            m_taskEvents[taskOfSession(event.session)].push_back(m_events.size());
         m_events.push_back(std::move(event));
     }
 }
@@ -44,13 +48,14 @@ std::string EventMirror::taskOfSession(const std::string &session) const
     return found == m_sessionTasks.end() ? std::string() : found->second;
 }
 
-std::vector<Event> EventMirror::eventsOfTask(const std::string &taskPath) const
+std::vector<const Event *> EventMirror::eventsOfTask(const std::string &taskPath) const
 {
-    std::vector<Event> events;
-    for (const Event &event : m_events) {
-        if (!event.session.empty() && taskOfSession(event.session) == taskPath)
-            events.push_back(event);
-    }
+    std::vector<const Event *> events;
+    const auto found = m_taskEvents.find(taskPath);
+    if (found == m_taskEvents.end())
+        return events;
+    for (const std::size_t place : found->second)
+        events.push_back(&m_events[place]);
     return events;
 }
 
@@ -71,6 +76,20 @@ std::optional<DecisionRow> EventMirror::lastDecision(const std::string &proposal
             last = row;
     }
     return last;
+}
+
+std::string EventMirror::headRevision(const std::string &taskPath) const
+{
+    for (auto event = m_events.rbegin(); event != m_events.rend(); ++event) {
+        if ((event->type != "landed" && event->type != "undone")
+            || stringOr(event->data, "task_path") != taskPath)
+            continue;
+        std::string revision = stringOr(event->data, "revision");
+        // Undoing what landed nothing (a rejection) leaves the head alone.
+        if (event->type == "landed" || !revision.empty() || !stringOr(event->data, "previous").empty())
+            return revision;
+    }
+    return {};
 }
 
 std::int64_t EventMirror::verdictEvent(const std::string &candidate) const

@@ -5,6 +5,7 @@
 #include "app/gui/UserFiles.h"
 #include "app/gui/WindowActions.h"
 #include "app/gui/WorkDocks.h"
+#include "core/settings/SettingsFile.h"
 #include "widgets/common/Banner.h"
 #include "widgets/common/CommandPalette.h"
 #include "widgets/common/JobIndicator.h"
@@ -13,6 +14,7 @@
 #include "widgets/editor/FindBar.h"
 #include "widgets/review/ProposalDocument.h"
 #include "widgets/tasks/TaskTree.h"
+#include "widgets/welcome/StartPage.h"
 #include "widgets/welcome/WelcomePage.h"
 
 #include <QCloseEvent>
@@ -26,6 +28,7 @@
 #include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 using namespace Qt::StringLiterals;
@@ -58,10 +61,12 @@ MainWindow::MainWindow(WindowSetup setup, QWidget *parent)
     m_palette = new CommandPalette(m_actions->registry, this);
     connectActions();
     connectEditActions();
+    connectDockActions();
     connectViews();
     resize(1440, 900);
     m_docks->showAll(false);
     restoreLayout();
+    loadSettings({});
     refreshActions();
 }
 
@@ -82,7 +87,9 @@ void MainWindow::buildCentre()
     m_centre = new QStackedWidget(centre);
     m_welcome = new WelcomePage(m_centre);
     m_documents = new DocumentArea(m_jobs, m_centre);
+    m_start = new StartPage(m_centre);
     m_centre->addWidget(m_welcome);
+    m_centre->addWidget(m_start);
     m_centre->addWidget(m_documents);
     column->addWidget(m_trustBanner);
     column->addWidget(m_messageBanner);
@@ -106,10 +113,20 @@ void MainWindow::buildStatusBar()
     m_jobIndicator = new JobIndicator(this);
     m_place = new QLabel(this);
     auto *target = new QLabel(tr("Target: %1").arg(toText(m_setup.target)), this);
-    target->setContentsMargins(0, 0, fontMetrics().height() / 2, 0);
+    m_sandbox = new QLabel(this);
+    m_machine = new QToolButton(this);
+    m_machine->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_machine->setAutoRaise(true);
+    const int space = fontMetrics().height() / 2;
+    for (QLabel *label : {m_place, target, m_sandbox})
+        label->setContentsMargins(space, 0, space, 0);
     statusBar()->addWidget(m_jobIndicator, 1);
     statusBar()->addPermanentWidget(m_place);
     statusBar()->addPermanentWidget(target);
+    statusBar()->addPermanentWidget(m_sandbox);
+    statusBar()->addPermanentWidget(m_machine);
+    showMachine(Status::Info, tr("Machine: not checked"), tr("Press to check what this machine has"));
+    connect(m_machine, &QToolButton::clicked, m_actions->checkUp, &QAction::trigger);
     connect(&m_jobs, &JobBridge::jobStarted, m_jobIndicator, &JobIndicator::jobStarted);
     connect(&m_jobs, &JobBridge::jobProgressed, m_jobIndicator, &JobIndicator::jobProgressed);
     connect(&m_jobs, &JobBridge::jobEnded, m_jobIndicator, &JobIndicator::jobEnded);
@@ -163,16 +180,53 @@ void MainWindow::connectActions()
     });
     connect(a.palette, &QAction::triggered, m_palette, &CommandPalette::popUp);
     connect(a.focusReview, &QAction::toggled, this, [this](bool isFocused) { m_docks->showAll(!isFocused); });
-    connect(a.themeSystem, &QAction::triggered, this, [this] { setAppearance(Appearance::System); });
-    connect(a.themeLight, &QAction::triggered, this, [this] { setAppearance(Appearance::Light); });
-    connect(a.themeDark, &QAction::triggered, this, [this] { setAppearance(Appearance::Dark); });
-    const auto zoom = [this](int steps) {
-        m_zoom = std::clamp(steps, -5, 12);
-        m_documents->setZoom(m_zoom);
+    const auto onTheme = [this](QAction *action, Appearance appearance, const char *word) {
+        connect(action, &QAction::triggered, this, [this, appearance, word] {
+            setAppearance(appearance);
+            keepSetting("theme", word);
+        });
     };
-    connect(a.zoomIn, &QAction::triggered, this, [this, zoom] { zoom(m_zoom + 1); });
-    connect(a.zoomOut, &QAction::triggered, this, [this, zoom] { zoom(m_zoom - 1); });
-    connect(a.zoomReset, &QAction::triggered, this, [zoom] { zoom(0); });
+    onTheme(a.themeSystem, Appearance::System, "system");
+    onTheme(a.themeLight, Appearance::Light, "light");
+    onTheme(a.themeDark, Appearance::Dark, "dark");
+    const auto zoom = [this](int points) {
+        setCodeSize(points);
+        keepSetting("editor_font_size", m_codeSize);
+    };
+    connect(a.zoomIn, &QAction::triggered, this, [this, zoom] { zoom(m_codeSize + 1); });
+    connect(a.zoomOut, &QAction::triggered, this, [this, zoom] { zoom(m_codeSize - 1); });
+    connect(a.zoomReset, &QAction::triggered, this, [this] {
+        setCodeSize(findSettingKey("editor_font_size")->fallback.get<int>());
+        keepSetting("editor_font_size", nullptr);
+    });
+    connect(a.checkUp, &QAction::triggered, this, [this] {
+        if (m_controller != nullptr)
+            m_documents->openCheckUp();
+        if (m_checkUp.empty() && !m_isChecking)
+            runCheckUp();
+    });
+}
+
+void MainWindow::connectDockActions()
+{
+    int number = 0;
+    const auto add = [this, &number](const QString &id, const QString &text) {
+        QAction *action = m_actions->registry->add(id, text, QKeySequence(u"Ctrl+Alt+%1"_s.arg(number++)));
+        addAction(action);
+        return action;
+    };
+    connect(add(u"go.document"_s, tr("Go to the document")), &QAction::triggered, this, [this] {
+        QWidget *shown = m_documents->currentWidget();
+        (shown != nullptr ? shown : m_centre->currentWidget())->setFocus(Qt::ShortcutFocusReason);
+    });
+    // A dock that was closed comes back this way too.
+    for (QDockWidget *dock : m_docks->docks()) {
+        connect(add(u"go."_s + dock->objectName(), tr("Go to %1").arg(dock->windowTitle())),
+                &QAction::triggered, this, [this, dock] {
+                    if (m_controller != nullptr)
+                        m_docks->goTo(dock);
+                });
+    }
 }
 
 void MainWindow::connectEditActions()
@@ -226,6 +280,9 @@ void MainWindow::goToLine()
 
 void MainWindow::setAppearance(Appearance appearance)
 {
+    // Every widget is styled anew, so it is not done for nothing.
+    if (m_appearance == appearance)
+        return;
     m_appearance = appearance;
     applyAppearance(appearance, m_setup.systemPalette);
     QAction *chosen = appearance == Appearance::Light ? m_actions->themeLight
@@ -245,10 +302,41 @@ void MainWindow::restoreLayout()
 {
     const QSettings layout(layoutFile(), QSettings::IniFormat);
     restoreGeometry(layout.value(u"geometry"_s).toByteArray());
-    const int theme = layout.value(u"theme"_s, 0).toInt();
-    setAppearance(theme == 1 ? Appearance::Light : theme == 2 ? Appearance::Dark : Appearance::System);
-    m_zoom = std::clamp(layout.value(u"zoom"_s, 0).toInt(), -5, 12);
-    m_documents->setZoom(m_zoom);
+}
+
+void MainWindow::loadSettings(const fs::path &workspace)
+{
+    m_settings = Settings::load(workspace);
+    const std::string theme = m_settings.text("theme");
+    setAppearance(theme == "light"      ? Appearance::Light
+                      : theme == "dark" ? Appearance::Dark
+                                        : Appearance::System);
+    setCodeSize(static_cast<int>(m_settings.number("editor_font_size")));
+    if (!m_settings.problems().empty())
+        showError(m_settings.problems().front());
+}
+
+void MainWindow::keepSetting(const std::string &name, const Json &value)
+{
+    m_jobs.run<Result<void>>(
+        Lane::io(), JobKind::Quiet, {}, this,
+        [name, value](const CancelToken &, const ProgressSink &) {
+            return writeSetting(Settings::userFile(), SettingOrigin::User, name, value);
+        },
+        [this](Result<void> result) {
+            if (!result)
+                showError(result.error());
+        });
+}
+
+void MainWindow::setCodeSize(int points)
+{
+    const SettingKey &key = *findSettingKey("editor_font_size");
+    const int size = std::clamp(points, static_cast<int>(key.least), static_cast<int>(key.most));
+    if (m_codeSize == size)
+        return;
+    m_codeSize = size;
+    m_documents->setCodeSize(m_codeSize);
 }
 
 void MainWindow::saveLayout()
@@ -258,8 +346,6 @@ void MainWindow::saveLayout()
     layout.setValue(u"geometry"_s, saveGeometry());
     if (m_controller != nullptr)
         layout.setValue(u"docks"_s, saveState(layoutVersion));
-    layout.setValue(u"theme"_s, static_cast<int>(m_appearance));
-    layout.setValue(u"zoom"_s, m_zoom);
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)
@@ -273,6 +359,9 @@ void MainWindow::showError(const Error &error)
 {
     m_messageBanner->clearButtons();
     m_messageBanner->showError(error);
+    if (error.code() == Code::Environment)
+        connect(m_messageBanner->addButton(tr("Open the check-up")), &QPushButton::clicked,
+                m_actions->checkUp, &QAction::trigger);
 }
 
 } // namespace heddle

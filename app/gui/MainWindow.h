@@ -3,6 +3,8 @@
 
 #include "app/gui/JobBridge.h"
 #include "app/gui/WorkspaceController.h"
+#include "core/settings/Settings.h"
+#include "widgets/common/Status.h"
 #include "widgets/common/Theme.h"
 
 #include <QMainWindow>
@@ -13,14 +15,18 @@
 class QFileSystemWatcher;
 class QLabel;
 class QStackedWidget;
+class QToolButton;
 
 namespace heddle {
 
 class Banner;
 class CommandPalette;
+class CheckUpView;
 class DocumentArea;
+class ExportPreview;
 class JobIndicator;
 class ProposalDocument;
+class StartPage;
 class WelcomePage;
 class WorkDocks;
 struct WindowActions;
@@ -50,6 +56,7 @@ public:
     WorkDocks *docks() const { return m_docks; }
     QString currentTask() const;
     void setAppearance(Appearance appearance);
+    const JobBridge &jobs() const { return m_jobs; }
     void comeToFront();
     /// Opens the proposal at that place of the list, as a double click does. False: there is none.
     bool openProposal(int number);
@@ -64,6 +71,10 @@ private:
     void connectEditActions();
     void connectViews();
     void connectController();
+    void connectDockActions();
+    void loadSettings(const std::filesystem::path &workspace);
+    void keepSetting(const std::string &name, const Json &value);
+    void setCodeSize(int points);
     void restoreLayout();
     void saveLayout();
 
@@ -72,6 +83,11 @@ private:
     void openSample(const QString &path);
     void rescanTasks();
     void runCheckUp();
+    void showCheckUp(const Json &rows);
+    void showMachine(Status status, const QString &text, const QString &tip);
+    void connectCheckUp(CheckUpView *view);
+    void showStartPage();
+    void showDecisions();
     void askTrust();
     void applyNews(const std::vector<Event> &events);
     void showTask(const QString &taskPath);
@@ -83,6 +99,8 @@ private:
     void actionDone(const QString &action, const Json &report);
     void judgeCurrent();
     void exportCurrent();
+    void showExport(const Json &preview);
+    void connectExport(ExportPreview *preview);
     void goToLine();
     void connectProposal(ProposalDocument *document);
     FileTree headBuffers(const std::string &taskPath) const;
@@ -102,10 +120,18 @@ private:
     Banner *m_messageBanner = nullptr;
     JobIndicator *m_jobIndicator = nullptr;
     QLabel *m_place = nullptr;
+    QLabel *m_sandbox = nullptr;
+    QToolButton *m_machine = nullptr;
+    StartPage *m_start = nullptr;
     QFileSystemWatcher *m_folderWatcher = nullptr;
     QString m_shownTask;
-    Appearance m_appearance = Appearance::System;
-    int m_zoom = 0;
+    Settings m_settings;
+    std::optional<Appearance> m_appearance;
+    int m_codeSize = 0;             ///< in points; 0 before the settings were read
+    Json m_checkUp = Json::array(); ///< rows of the last check-up; empty before one
+    bool m_isChecking = false;
+    bool m_hasScanned = false;
+    bool m_hasMeasured = false; ///< results came with an earlier part of the news
 };
 
 } // namespace heddle

@@ -12,6 +12,7 @@
 #include "widgets/evidence/EvidenceView.h"
 #include "widgets/results/ProblemsView.h"
 #include "widgets/review/DiffModel.h"
+#include "widgets/review/ExportPreview.h"
 #include "widgets/review/ProposalDocument.h"
 #include "widgets/tasks/TaskTree.h"
 
@@ -23,6 +24,26 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+Selection selectionOf(const HunkList &hunks)
+{
+    Selection selection;
+    for (const auto &[file, index] : hunks)
+        selection.hunks.emplace_back(toUtf8(file), index);
+    return selection;
+}
+
+std::vector<RefusedHunks> refusedOf(const std::vector<Rejection> &rejections)
+{
+    std::vector<RefusedHunks> refused;
+    for (const Rejection &one : rejections)
+        refused.push_back({toUtf8(one.reason), toUtf8(one.comment), selectionOf(one.hunks)});
+    return refused;
+}
+
+} // namespace
 
 QString MainWindow::currentTask() const
 {
@@ -106,34 +127,58 @@ void MainWindow::judgeCurrent()
 void MainWindow::exportCurrent()
 {
     const QString task = currentTask();
-    const std::string candidate = m_controller->mirror().bestCandidate(toUtf8(task));
-    auto *dialog =
-        new QFileDialog(this, tr("Export into a new or empty folder"), pathText(m_controller->workspace()));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::Directory);
-    dialog->setOption(QFileDialog::ShowDirsOnly);
-    dialog->setLabelText(QFileDialog::Accept, tr("Export"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this, task, candidate](const QString &folder) {
-        m_controller->exportCandidate(taskInput(task), candidate, toPath(folder));
+    m_controller->previewExport(taskInput(task), m_controller->mirror().bestCandidate(toUtf8(task)),
+                                "modelnew");
+}
+
+void MainWindow::showExport(const Json &preview)
+{
+    const QString task = toText(stringOr(preview, "task_path"));
+    ExportPreview *document = m_documents->openExport(task);
+    // The other format of the same candidate goes where the person said already.
+    const QString candidate = toText(stringOr(preview, "candidate"));
+    const bool isSame = document->info().candidate == candidate && !document->folder().isEmpty();
+    document->setPreview(
+        {task, candidate, isSame ? document->folder() : toText(stringOr(preview, "folder")), preview});
+}
+
+void MainWindow::connectExport(ExportPreview *preview)
+{
+    connect(preview, &ExportPreview::formatRequested, this, [this, preview](const QString &as) {
+        const ExportInfo &info = preview->info();
+        m_controller->previewExport(taskInput(info.taskPath), toUtf8(info.candidate), toUtf8(as));
     });
-    dialog->open();
+    connect(preview, &ExportPreview::writeRequested, this, [this, preview](const QString &folder) {
+        const ExportInfo &info = preview->info();
+        m_controller->writeExport(taskInput(info.taskPath), toUtf8(info.candidate), info.preview,
+                                  m_controller->workspace() / toPath(folder));
+    });
+    connect(preview, &ExportPreview::chooseFolderRequested, this, [this, preview] {
+        auto *dialog = new QFileDialog(this, tr("Export into a new or empty folder"),
+                                       pathText(m_controller->workspace()));
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->setFileMode(QFileDialog::Directory);
+        dialog->setOption(QFileDialog::ShowDirsOnly);
+        dialog->setLabelText(QFileDialog::Accept, tr("Choose"));
+        connect(dialog, &QFileDialog::fileSelected, preview, &ExportPreview::setFolder);
+        dialog->open();
+    });
 }
 
 void MainWindow::connectProposal(ProposalDocument *document)
 {
-    connect(document, &ProposalDocument::acceptRequested, this,
-            [this, document](const QString &id, const HunkList &hunks) {
-                Selection selection;
-                for (const auto &[file, index] : hunks)
-                    selection.hunks.emplace_back(toUtf8(file), index);
-                document->setBusy(true);
-                m_controller->accept(toUtf8(id), selection,
-                                     headBuffers(toUtf8(document->proposal().taskPath)));
-            });
+    connect(
+        document, &ProposalDocument::acceptRequested, this,
+        [this, document](const QString &id, const HunkList &hunks, const std::vector<Rejection> &rejections) {
+            document->setBusy(true);
+            m_controller->accept(toUtf8(id), selectionOf(hunks), refusedOf(rejections),
+                                 headBuffers(toUtf8(document->proposal().taskPath)));
+        });
     connect(document, &ProposalDocument::rejectRequested, this,
-            [this, document](const QString &id, const QString &reason, const QString &comment) {
+            [this, document](const QString &id, const QString &reason, const QString &comment,
+                             const std::vector<Rejection> &rejections) {
                 document->setBusy(true);
-                m_controller->reject(toUtf8(id), toUtf8(reason), toUtf8(comment));
+                m_controller->reject(toUtf8(id), toUtf8(reason), toUtf8(comment), refusedOf(rejections));
             });
     connect(document, &ProposalDocument::undoRequested, this, [this, document](const QString &id) {
         const auto decision = m_controller->mirror().lastDecision(toUtf8(id));
@@ -204,10 +249,13 @@ void MainWindow::actionDone(const QString &action, const Json &report)
         }
         m_documents->openReport(u"judge"_s, tr("Verdict"), currentTask(), report);
         m_docks->showResults();
+    } else if (action == u"preview") {
+        showExport(report);
     } else if (action == u"export") {
         m_messageBanner->showMessage(BannerKind::Success,
                                      tr("Exported to %1").arg(toText(stringOr(report, "folder"))),
-                                     tr("It runs with PyTorch alone."));
+                                     stringOr(report, "as") == "modelnew" ? tr("It runs with PyTorch alone.")
+                                                                          : tr("Sources and launch plan."));
     } else if (action == u"optimise") {
         m_docks->showResults();
         if (memberOr(report, "candidate").is_null())

@@ -15,9 +15,13 @@
 #include "widgets/results/LogView.h"
 #include "widgets/results/ProblemsView.h"
 #include "widgets/results/ResultsView.h"
+#include "widgets/review/ExportPreview.h"
 #include "widgets/review/ProposalDocument.h"
+#include "widgets/tasks/DecisionList.h"
 #include "widgets/tasks/ProposalList.h"
 #include "widgets/tasks/TaskTree.h"
+#include "widgets/welcome/CheckUpView.h"
+#include "widgets/welcome/StartPage.h"
 #include "widgets/welcome/WelcomePage.h"
 
 #include <QCoreApplication>
@@ -35,6 +39,13 @@ using namespace Qt::StringLiterals;
 namespace heddle {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Of another task's history the transcript shows the newest part; the log has all of it.
+constexpr std::size_t eventsShown = 200;
+
+} // namespace
 
 void MainWindow::openPath(const QString &path)
 {
@@ -77,8 +88,16 @@ void MainWindow::openSample(const QString &path)
 void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::path> &loneFile)
 {
     m_loneFile = loneFile;
-    m_controller = std::make_unique<WorkspaceController>(m_jobs, m_setup.environment, m_setup.factory, folder,
+    loadSettings(folder);
+    Environment &environment = m_setup.environment;
+    if (const std::string python = m_settings.text("python"); !python.empty())
+        environment.python = python;
+    environment.unsandboxed = m_settings.isOn("unsandboxed");
+    environment.mode = m_settings.text("mode");
+    environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));
+    m_controller = std::make_unique<WorkspaceController>(m_jobs, environment, m_setup.factory, folder,
                                                          m_setup.target, nullptr);
+    m_controller->setBudget(m_settings.number("budget_seconds"));
     connectController();
     setWindowTitle(tr("%1 — Heddle").arg(pathText(loneFile ? loneFile->filename() : folder.filename())));
     m_centre->setCurrentWidget(m_documents);
@@ -94,6 +113,8 @@ void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::p
         m_documents->openFile(pathText(*loneFile));
     askTrust();
     refreshActions();
+    if (m_controller->isTrusted())
+        runCheckUp();
     m_jobs.run<Result<void>>(
         Lane::io(), JobKind::Quiet, {}, this,
         [path = loneFile ? *loneFile : folder](const CancelToken &, const ProgressSink &) {
@@ -147,6 +168,11 @@ void MainWindow::rescanTasks()
             if (currentTask().isEmpty() && !tasks->empty())
                 m_docks->tasks()->selectTask(toText(tasks->front().path));
             showTask(currentTask());
+            // A folder opens on its first task; what was recovered from a crash stays in front.
+            if (!m_hasScanned && m_documents->count() == 0 && !currentTask().isEmpty())
+                m_documents->openFile(pathText(m_controller->absolute(toUtf8(currentTask()))));
+            m_hasScanned = true;
+            showStartPage();
         },
         "scan");
 }
@@ -178,7 +204,21 @@ void MainWindow::connectViews()
             });
     connect(m_documents, &DocumentArea::failed, this, &MainWindow::showError);
     connect(m_documents, &DocumentArea::proposalOpened, this, &MainWindow::connectProposal);
+    connect(m_documents, &DocumentArea::exportOpened, this, &MainWindow::connectExport);
+    connect(m_documents, &DocumentArea::checkUpOpened, this, &MainWindow::connectCheckUp);
     connect(m_documents, &QTabWidget::currentChanged, this, &MainWindow::refreshActions);
+    connect(m_documents, &QTabWidget::currentChanged, this, &MainWindow::showStartPage);
+    connect(m_start, &StartPage::openFileRequested, m_actions->openFile, &QAction::trigger);
+    connect(m_start, &StartPage::openFolderRequested, m_actions->openFolder, &QAction::trigger);
+    connect(m_start, &StartPage::openTaskRequested, this,
+            [this] { m_documents->openFile(pathText(m_controller->absolute(toUtf8(currentTask())))); });
+    connect(
+        m_docks->decisions(), &DecisionList::undoRequested, this,
+        [this](qint64 event, const QString &task) { m_controller->undo(event, headBuffers(toUtf8(task))); });
+    connect(m_docks->decisions(), &DecisionList::restoreRequested, this,
+            [this](const QString &task, const QString &revision) {
+                m_controller->restore(toUtf8(task), toUtf8(revision), headBuffers(toUtf8(task)));
+            });
     connect(m_documents, &DocumentArea::currentPlaceChanged, this, [this](int line, int column) {
         m_place->setText(tr("Line %1, column %2").arg(line).arg(column));
     });
@@ -204,6 +244,9 @@ void MainWindow::connectController()
     connect(m_controller.get(), &WorkspaceController::trustChanged, this, [this] {
         m_trustBanner->hide();
         refreshActions();
+        showStartPage();
+        if (m_checkUp.empty() && !m_isChecking)
+            runCheckUp();
     });
     connect(m_controller.get(), &WorkspaceController::proposalLoaded, this,
             [this](const ProposalTrees &trees) {
@@ -218,27 +261,6 @@ void MainWindow::connectController()
                 refreshProposal(document);
             });
     connect(m_controller.get(), &WorkspaceController::filesLanded, m_documents, &DocumentArea::landFiles);
-}
-
-void MainWindow::runCheckUp()
-{
-    m_welcome->setCheckUpRunning(true);
-    m_jobs.run<Result<Json>>(
-        Lane::device(m_setup.target), JobKind::Shown, tr("Check-up"), this,
-        [setup = m_setup](const CancelToken &cancel, const ProgressSink &progress) -> Result<Json> {
-            // A check-up belongs to no workspace, so it has a folder of its own.
-            const fs::path folder = stateFolder() / "check-up";
-            HEDDLE_CHECK_OK(makeFolder(folder));
-            HEDDLE_TRY(const auto workbench, setup.factory(setup.environment, folder, setup.target));
-            return workbench->doctor(cancel, progress);
-        },
-        [this](Result<Json> result) {
-            m_welcome->setCheckUpRunning(false);
-            if (result)
-                m_welcome->setCheckUp(memberOr(*result, "rows"));
-            else
-                showError(result.error());
-        });
 }
 
 void MainWindow::applyNews(const std::vector<Event> &events)
@@ -277,9 +299,14 @@ void MainWindow::applyNews(const std::vector<Event> &events)
         }
     }
     m_docks->transcript()->appendEvents(shown);
-    if (hasMeasured)
+    m_hasMeasured = m_hasMeasured || hasMeasured;
+    if (m_controller->isCatchingUp())
+        return;
+    if (m_hasMeasured)
         m_docks->results()->setEvents(mirror.eventsOfTask(task));
+    m_hasMeasured = false;
     showProposals();
+    showDecisions();
     refreshActions();
 }
 
@@ -288,20 +315,24 @@ void MainWindow::showTask(const QString &taskPath)
     if (m_controller == nullptr || taskPath == m_shownTask)
         return;
     m_shownTask = taskPath;
-    const std::vector<Event> events = m_controller->mirror().eventsOfTask(toUtf8(taskPath));
+    const std::vector<const Event *> events = m_controller->mirror().eventsOfTask(toUtf8(taskPath));
     m_docks->transcript()->clearEvents();
-    m_docks->transcript()->appendEvents(events);
+    std::vector<Event> newest;
+    for (std::size_t at = events.size() - std::min(events.size(), eventsShown); at < events.size(); ++at)
+        newest.push_back(*events[at]);
+    m_docks->transcript()->appendEvents(newest);
     m_docks->results()->setEvents(events);
     m_docks->plan()->clearPlan();
     m_docks->problems()->setDiagnostics({});
     m_docks->showProblemCount(0);
-    for (const Event &event : events) {
-        if (event.type == "plan_written")
-            m_docks->plan()->setItems(memberOr(event.data, "items"));
-        else if (event.type == "plan_item_changed")
-            m_docks->plan()->changeItem(stringOr(event.data, "id"), stringOr(event.data, "state"),
-                                        stringOr(event.data, "note"));
+    for (const Event *event : events) {
+        if (event->type == "plan_written")
+            m_docks->plan()->setItems(memberOr(event->data, "items"));
+        else if (event->type == "plan_item_changed")
+            m_docks->plan()->changeItem(stringOr(event->data, "id"), stringOr(event->data, "state"),
+                                        stringOr(event->data, "note"));
     }
+    showStartPage();
     refreshActions();
 }
 
@@ -313,6 +344,50 @@ void MainWindow::showProposals()
         if (auto *document = qobject_cast<ProposalDocument *>(m_documents->widget(tab)); document != nullptr)
             refreshProposal(document);
     }
+}
+
+void MainWindow::showStartPage()
+{
+    if (m_controller == nullptr)
+        return;
+    const bool isEmpty = m_hasScanned && m_documents->count() == 0;
+    m_centre->setCurrentWidget(isEmpty ? static_cast<QWidget *>(m_start) : m_documents);
+    m_start->setState(m_docks->tasks()->taskCount(), currentTask(), m_controller->isTrusted());
+}
+
+void MainWindow::showDecisions()
+{
+    const EventMirror &mirror = m_controller->mirror();
+    std::vector<DecisionItem> items;
+    for (const DecisionRow &row : mirror.decisions()) {
+        DecisionItem item;
+        item.event = row.event;
+        item.decision = toText(row.decision);
+        item.reason = toText(row.reason);
+        item.revision = toText(row.revision);
+        item.isUndone = row.undoneBy != 0;
+        std::string task;
+        if (const auto proposal = mirror.proposal(row.proposal)) {
+            task = proposal->taskPath;
+            item.subject = toText(proposal->summary);
+        }
+        if (const Event *event = mirror.event(row.event); event != nullptr) {
+            item.time = EventText::timeOfDay(*event);
+            item.comment = toText(stringOr(event->data, "comment"));
+            item.isOwnEdits = boolOr(event->data, "own_edits", false);
+            const std::size_t hunks = memberOr(event->data, "hunks").size();
+            if (hunks > 0)
+                item.subject = tr("%1 (hunks: %2)").arg(item.subject).arg(hunks);
+            if (task.empty()) {
+                task = stringOr(event->data, "task_path");
+                item.subject = tr("revision %1").arg(item.revision.left(8));
+            }
+        }
+        item.taskPath = toText(task);
+        item.isHead = !row.revision.empty() && !item.isUndone && row.revision == mirror.headRevision(task);
+        items.push_back(std::move(item));
+    }
+    m_docks->decisions()->setDecisions(std::move(items));
 }
 
 void MainWindow::refreshProposal(ProposalDocument *document)

@@ -75,6 +75,8 @@ void WindowActions::addAll()
     evidence = add("review.evidence", Words::tr("Open &evidence"), "Ctrl+Shift+E", "report");
 
     palette = add("view.palette", Words::tr("Command &palette"), "Ctrl+Shift+P", "palette");
+    checkUp = add("view.checkUp", Words::tr("&Check-up of this machine"), "Ctrl+Alt+H", "",
+                  Words::tr("Compiler, PyTorch, sandbox and devices: what is here and what is missing"));
     workMode = add("view.work", Words::tr("&Work"), "Ctrl+1", "judge");
     workMode->setCheckable(true);
     workMode->setChecked(true);
@@ -123,6 +125,8 @@ void WindowActions::addMenus(QMainWindow *window)
     view->addActions({themeSystem, themeLight, themeDark});
     view->addSeparator();
     view->addActions({zoomIn, zoomOut, zoomReset});
+    view->addSeparator();
+    view->addAction(checkUp);
 }
 
 void WindowActions::addBars(QMainWindow *window)

@@ -20,7 +20,7 @@ struct WindowActions {
     QAction *lint, *baseline, *optimise, *judge, *exportCode, *cancel;
     QAction *acceptHunk, *rejectHunk, *acceptAll, *rejectAll, *undoDecision, *comment, *evidence;
     QAction *palette, *focusReview, *themeSystem, *themeLight, *themeDark, *zoomIn, *zoomOut, *zoomReset,
-        *workMode;
+        *workMode, *checkUp;
 
     /// Those that need an open, trusted workspace.
     QList<QAction *> runActions() const { return {lint, baseline, optimise, judge, exportCode}; }

@@ -6,6 +6,7 @@
 #include "widgets/results/LogView.h"
 #include "widgets/results/ProblemsView.h"
 #include "widgets/results/ResultsView.h"
+#include "widgets/tasks/DecisionList.h"
 #include "widgets/tasks/ProposalList.h"
 #include "widgets/tasks/TaskTree.h"
 
@@ -26,7 +27,8 @@ WorkDocks::WorkDocks(QMainWindow *window)
       m_transcript(new TranscriptView(window)),
       m_results(new ResultsView(window)),
       m_problems(new ProblemsView(window)),
-      m_log(new LogView(window))
+      m_log(new LogView(window)),
+      m_decisions(new DecisionList(window))
 {
     window->setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks
                            | QMainWindow::AllowTabbedDocks);
@@ -42,12 +44,15 @@ WorkDocks::WorkDocks(QMainWindow *window)
         addDock(window, u"dock.transcript"_s, tr("Transcript"), m_transcript, Qt::RightDockWidgetArea);
     m_resultDock = addDock(window, u"dock.results"_s, tr("Results"), m_results, Qt::BottomDockWidgetArea);
     m_problemDock = addDock(window, u"dock.problems"_s, tr("Problems"), m_problems, Qt::BottomDockWidgetArea);
+    QDockWidget *decisions =
+        addDock(window, u"dock.decisions"_s, tr("Decisions"), m_decisions, Qt::BottomDockWidgetArea);
     QDockWidget *log = addDock(window, u"dock.log"_s, tr("Log"), m_log, Qt::BottomDockWidgetArea);
     window->tabifyDockWidget(m_resultDock, m_problemDock);
-    window->tabifyDockWidget(m_problemDock, log);
+    window->tabifyDockWidget(m_problemDock, decisions);
+    window->tabifyDockWidget(decisions, log);
     m_resultDock->raise();
     // Their tabs name them; a title bar would say it twice. A tab can be dragged out all the same.
-    for (QDockWidget *dock : {m_resultDock, m_problemDock, log})
+    for (QDockWidget *dock : {m_resultDock, m_problemDock, decisions, log})
         dock->setTitleBarWidget(new QWidget(dock));
     nameTabBars();
 }
@@ -99,6 +104,23 @@ void WorkDocks::showProblems()
 {
     m_problemDock->show();
     m_problemDock->raise();
+}
+
+void WorkDocks::goTo(QDockWidget *dock)
+{
+    dock->show();
+    dock->raise();
+    QWidget *view = dock->widget();
+    // A list in a frame takes the keyboard where the frame does not.
+    if (view->focusPolicy() == Qt::NoFocus) {
+        for (QWidget *child : view->findChildren<QWidget *>()) {
+            if (child->isVisible() && child->focusPolicy() != Qt::NoFocus) {
+                view = child;
+                break;
+            }
+        }
+    }
+    view->setFocus(Qt::ShortcutFocusReason);
 }
 
 void WorkDocks::showProposalCount(int open)

@@ -10,6 +10,7 @@ class QTabWidget;
 
 namespace heddle {
 
+class DecisionList;
 class LogView;
 class PlanView;
 class ProblemsView;
@@ -32,6 +33,7 @@ public:
     ResultsView *results() const { return m_results; }
     ProblemsView *problems() const { return m_problems; }
     LogView *log() const { return m_log; }
+    DecisionList *decisions() const { return m_decisions; }
     const QList<QDockWidget *> &docks() const { return m_docks; }
 
     void showAll(bool isShown);
@@ -39,6 +41,8 @@ public:
     void arrange();
     void showResults();
     void showProblems();
+    /// Shows the dock and gives its view the keyboard.
+    void goTo(QDockWidget *dock);
     void showProposalCount(int open);
     void showProblemCount(int errors);
 
@@ -55,6 +59,7 @@ private:
     ResultsView *m_results;
     ProblemsView *m_problems;
     LogView *m_log;
+    DecisionList *m_decisions;
     QList<QDockWidget *> m_docks;
     QDockWidget *m_taskDock;
     QDockWidget *m_planDock;

@@ -5,16 +5,38 @@
 #include "core/session/EventFollower.h"
 #include "widgets/common/Text.h"
 
+#include <deque>
+#include <iterator>
+
 using namespace Qt::StringLiterals;
 
 namespace heddle {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A long history comes in parts, so that showing one takes milliseconds.
+constexpr std::size_t eventsAtOnce = 50;
+
+/// A folder below the workspace that does not exist yet. Blocking.
+fs::path freeFolder(const fs::path &workspace, const std::string &taskPath)
+{
+    const std::string stem = fs::path(taskPath).stem().string() + "-export";
+    fs::path folder = workspace / stem;
+    std::error_code code;
+    for (int number = 2; fs::exists(folder, code); ++number)
+        folder = workspace / (stem + '-' + std::to_string(number));
+    return folder;
+}
+
+} // namespace
+
 /// The store as the io lane sees it: made, used and dropped on that lane's one thread.
 struct WorkspaceController::Following {
     std::unique_ptr<Store> store;
     std::unique_ptr<EventFollower> follower;
+    std::deque<Event> waiting; ///< read, and not yet handed to the window
 
     Result<void> open(const fs::path &workspace)
     {
@@ -29,12 +51,21 @@ struct WorkspaceController::Following {
     Result<std::optional<StoreNews>> news(const fs::path &workspace)
     {
         HEDDLE_CHECK_OK(open(workspace));
-        HEDDLE_TRY(std::vector<Event> events, follower->poll());
-        if (events.empty())
+        if (waiting.empty()) {
+            HEDDLE_TRY(std::vector<Event> events, follower->poll());
+            std::move(events.begin(), events.end(), std::back_inserter(waiting));
+        }
+        if (waiting.empty())
             return std::optional<StoreNews>();
         StoreNews news;
-        news.events = std::move(events);
+        while (!waiting.empty() && news.events.size() < eventsAtOnce) {
+            news.events.push_back(std::move(waiting.front()));
+            waiting.pop_front();
+        }
+        news.hasMore = !waiting.empty();
         HEDDLE_TRY(news.sessions, store->sessions());
+        if (news.hasMore)
+            return std::optional<StoreNews>(std::move(news));
         HEDDLE_TRY(news.proposals, store->proposals());
         HEDDLE_TRY(news.decisions, store->decisions());
         return std::optional<StoreNews>(std::move(news));
@@ -112,9 +143,12 @@ void WorkspaceController::poll()
             m_hasFollowFailed = false;
             if (!news->has_value())
                 return;
-            std::vector<Event> events = (*news)->events;
+            const std::vector<Event> events = (*news)->events;
+            m_isCatchingUp = (*news)->hasMore;
             m_mirror.apply(std::move(**news));
             emit newsArrived(events);
+            if (m_isCatchingUp)
+                poll();
         });
 }
 
@@ -161,15 +195,16 @@ void WorkspaceController::operationDone(const QString &action, Result<Json> resu
         emit failed(result.error());
         return;
     }
-    if (action == u"accept" || action == u"undo")
+    if (action == u"accept" || action == u"undo" || action == u"restore")
         judgeLanded(*result);
     emit actionDone(action, *result);
 }
 
-void WorkspaceController::runInSession(const QString &action, const QString &name, const TaskInput &task,
-                                       const std::string &policy, SessionOperation operation)
+void WorkspaceController::runInSession(const QString &action, const QString &name, const Lane &lane,
+                                       const TaskInput &task, const std::string &policy,
+                                       SessionOperation operation)
 {
-    runOperation(action, name, Lane::device(m_target),
+    runOperation(action, name, lane,
                  [file = absolute(task.path), task, policy,
                   operation = std::move(operation)](Workbench &workbench, const CancelToken &cancel,
                                                     const ProgressSink &progress) -> Result<Json> {
@@ -204,10 +239,13 @@ void WorkspaceController::baseline(const TaskInput &task)
 
 void WorkspaceController::optimize(const TaskInput &task)
 {
-    runInSession(
-        u"optimise"_s, tr("Optimise %1").arg(toText(task.path)), task, "builtin",
-        [](Workbench &workbench, const std::string &session, const CancelToken &cancel,
-           const ProgressSink &progress) { return workbench.optimize(session, {}, cancel, progress); });
+    OptimizeOptions options;
+    options.budgetSeconds = m_budgetSeconds;
+    runInSession(u"optimise"_s, tr("Optimise %1").arg(toText(task.path)), task, "builtin",
+                 [options](Workbench &workbench, const std::string &session, const CancelToken &cancel,
+                           const ProgressSink &progress) {
+                     return workbench.optimize(session, options, cancel, progress);
+                 });
 }
 
 void WorkspaceController::judge(const TaskInput &task, const FileTree &files)
@@ -219,37 +257,70 @@ void WorkspaceController::judge(const TaskInput &task, const FileTree &files)
                  });
 }
 
-void WorkspaceController::exportCandidate(const TaskInput &task, const std::string &candidate,
-                                          const fs::path &folder)
+void WorkspaceController::previewExport(const TaskInput &task, const std::string &candidate,
+                                        const std::string &as)
 {
-    runInSession(u"export"_s, tr("Export %1").arg(toText(task.path)), task, "person",
-                 [candidate, folder](Workbench &workbench, const std::string &session,
-                                     const CancelToken &cancel, const ProgressSink &progress) {
-                     return workbench.exportCandidate(session, candidate, "modelnew", folder, cancel,
-                                                      progress);
+    runInSession(u"preview"_s, tr("Preview the export of %1").arg(toText(task.path)), task, "person",
+                 [candidate, as, path = task.path, workspace = m_workspace](
+                     Workbench &workbench, const std::string &session, const CancelToken &cancel,
+                     const ProgressSink &progress) -> Result<Json> {
+                     HEDDLE_TRY(Json preview,
+                                workbench.previewExport(session, candidate, as, cancel, progress));
+                     preview["candidate"] = candidate;
+                     preview["task_path"] = path;
+                     preview["folder"] = freeFolder(workspace, path).string();
+                     return preview;
+                 });
+}
+
+void WorkspaceController::writeExport(const TaskInput &task, const std::string &candidate,
+                                      const Json &preview, const fs::path &folder)
+{
+    // Nothing is measured, so it doesn't wait for what is.
+    runInSession(u"export"_s, tr("Export %1").arg(toText(task.path)), Lane::cpu(), task, "person",
+                 [candidate, preview, folder](Workbench &workbench, const std::string &session,
+                                              const CancelToken &, const ProgressSink &) {
+                     return workbench.writeExport(session, candidate, preview, folder);
                  });
 }
 
 void WorkspaceController::accept(const std::string &proposal, const Selection &selection,
-                                 const FileTree &openBuffers)
+                                 const std::vector<RefusedHunks> &refused, const FileTree &openBuffers)
 {
     const auto row = m_mirror.proposal(proposal);
     m_landedTask = row ? row->taskPath : std::string();
     // Decisions don't wait for a measurement: they have the processor lane.
-    runOperation(
-        u"accept"_s, tr("Accept the proposal"), Lane::cpu(),
-        [proposal, selection, openBuffers](Workbench &workbench, const CancelToken &, const ProgressSink &) {
-            return workbench.accept(proposal, selection, "person", openBuffers);
-        });
+    runOperation(u"accept"_s, tr("Accept the proposal"), Lane::cpu(),
+                 [proposal, selection, refused, openBuffers](Workbench &workbench, const CancelToken &,
+                                                             const ProgressSink &) -> Result<Json> {
+                     for (const RefusedHunks &one : refused)
+                         HEDDLE_CHECK_OK(
+                             workbench.reject(proposal, one.reason, one.comment, "person", one.hunks));
+                     return workbench.accept(proposal, selection, "person", openBuffers);
+                 });
 }
 
 void WorkspaceController::reject(const std::string &proposal, const std::string &reason,
-                                 const std::string &comment)
+                                 const std::string &comment, const std::vector<RefusedHunks> &refused)
 {
+    runOperation(u"reject"_s, tr("Reject the proposal"), Lane::cpu(),
+                 [proposal, reason, comment, refused](Workbench &workbench, const CancelToken &,
+                                                      const ProgressSink &) -> Result<Json> {
+                     for (const RefusedHunks &one : refused)
+                         HEDDLE_CHECK_OK(
+                             workbench.reject(proposal, one.reason, one.comment, "person", one.hunks));
+                     return workbench.reject(proposal, reason, comment, "person");
+                 });
+}
+
+void WorkspaceController::restore(const std::string &taskPath, const std::string &revision,
+                                  const FileTree &openBuffers)
+{
+    m_landedTask = taskPath;
     runOperation(
-        u"reject"_s, tr("Reject the proposal"), Lane::cpu(),
-        [proposal, reason, comment](Workbench &workbench, const CancelToken &, const ProgressSink &) {
-            return workbench.reject(proposal, reason, comment, "person");
+        u"restore"_s, tr("Restore the revision"), Lane::cpu(),
+        [taskPath, revision, openBuffers](Workbench &workbench, const CancelToken &, const ProgressSink &) {
+            return workbench.restore(taskPath, revision, "person", openBuffers);
         });
 }
 

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace heddle {
 
@@ -22,6 +23,12 @@ using WorkbenchFactory = std::function<Result<std::unique_ptr<Workbench>>(
 struct TaskInput {
     std::string path;                  ///< relative to the workspace
     std::optional<std::string> source; ///< unsaved text
+};
+
+/// Hunks refused in a review, with the reason that was given for them.
+struct RefusedHunks {
+    std::string reason, comment;
+    Selection hunks;
 };
 
 /// Trees that a proposal's diff is made of.
@@ -51,6 +58,8 @@ public:
     const EventMirror &mirror() const { return m_mirror; }
     JobBridge &jobs() { return m_jobs; }
 
+    /// More of the history is on its way: views of the whole wait for the last part.
+    bool isCatchingUp() const { return m_isCatchingUp; }
     bool isTrusted() const { return m_isTrusted; }
     /// Remembers the trust for this user and tells the store.
     void trust();
@@ -60,16 +69,24 @@ public:
     void baseline(const TaskInput &task);
     void optimize(const TaskInput &task);
     void judge(const TaskInput &task, const FileTree &files);
-    void exportCandidate(const TaskInput &task, const std::string &candidate,
-                         const std::filesystem::path &folder);
-    /// `openBuffers`: text on screen by path below the head folder.
-    void accept(const std::string &proposal, const Selection &selection, const FileTree &openBuffers);
-    void reject(const std::string &proposal, const std::string &reason, const std::string &comment);
+    /// Ends as the action "preview", whose report is the preview with "candidate", "task_path" and a free
+    /// "folder" for it.
+    void previewExport(const TaskInput &task, const std::string &candidate, const std::string &as);
+    void writeExport(const TaskInput &task, const std::string &candidate, const Json &preview,
+                     const std::filesystem::path &folder);
+    /// `openBuffers`: text on screen by path below the head folder. What was refused is recorded before the rest lands.
+    void accept(const std::string &proposal, const Selection &selection,
+                const std::vector<RefusedHunks> &refused, const FileTree &openBuffers);
+    void reject(const std::string &proposal, const std::string &reason, const std::string &comment,
+                const std::vector<RefusedHunks> &refused);
     void undo(std::int64_t decision, const FileTree &openBuffers);
+    void restore(const std::string &taskPath, const std::string &revision, const FileTree &openBuffers);
     void comment(const std::string &proposal, const std::string &file, int line, int hunk,
                  const std::string &text);
     void loadProposal(const std::string &proposal);
     void cancelAll();
+    /// How long an optimisation may take.
+    void setBudget(double seconds) { m_budgetSeconds = seconds; }
 
 signals:
     void newsArrived(const std::vector<heddle::Event> &events);
@@ -92,6 +109,11 @@ private:
     void operationDone(const QString &action, Result<Json> result);
     /// A session on the task that lives as long as the operation, ended with how it went.
     void runInSession(const QString &action, const QString &name, const TaskInput &task,
+                      const std::string &policy, SessionOperation operation)
+    {
+        runInSession(action, name, Lane::device(m_target), task, policy, std::move(operation));
+    }
+    void runInSession(const QString &action, const QString &name, const Lane &lane, const TaskInput &task,
                       const std::string &policy, SessionOperation operation);
     void judgeLanded(const Json &result);
 
@@ -104,9 +126,11 @@ private:
     QTimer m_timer;
     std::shared_ptr<Following> m_following;
     bool m_isPolling = false;
+    bool m_isCatchingUp = false;
     bool m_isTrusted = false;
     bool m_hasFollowFailed = false;
     std::string m_landedTask;
+    double m_budgetSeconds = OptimizeOptions().budgetSeconds;
 };
 
 } // namespace heddle

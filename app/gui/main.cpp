@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/AutomationServer.h"
+#include "app/gui/HandlerClock.h"
 #include "app/gui/InstanceLock.h"
 #include "app/gui/MainWindow.h"
 #include "widgets/common/Text.h"
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
 {
     // A worker behind ssh that goes away is an error to show, not the end of this program.
     std::signal(SIGPIPE, SIG_IGN);
-    QApplication application(argc, argv);
+    heddle::HandlerClock application(argc, argv);
     QApplication::setApplicationName(u"heddle"_s);
     QApplication::setApplicationDisplayName(u"Heddle"_s);
     QApplication::setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
@@ -78,8 +79,9 @@ int main(int argc, char **argv)
                          &heddle::MainWindow::comeToFront);
         window.openPath(path);
     }
-    heddle::AutomationServer server(&window, nullptr);
+    heddle::AutomationServer server(&window, &application, nullptr);
     if (parser.isSet(automation)) {
+        application.start();
         if (const auto listening = server.listen(parser.value(automation)); !listening)
             return fail(listening.error());
     }

@@ -32,7 +32,7 @@ std::vector<SettingKey> makeKeys()
         {"compiler", Program, PersonOnly, "", "the C++ compiler for kernels; empty: found by itself"},
         {"unsandboxed", Boolean, PersonOnly, false, "run candidates even where no sandbox works"},
         {"theme", Word, Anyone, "system", "colours of the window", {"system", "light", "dark"}},
-        {"editor_font_size", Integer, Anyone, 11, "in points", {}, 6, 72},
+        {"editor_font_size", Integer, Anyone, 10, "size of code in points", {}, 6, 72},
     };
 }
 

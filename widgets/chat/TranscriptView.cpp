@@ -8,6 +8,8 @@
 #include <QTextCursor>
 #include <QUrl>
 
+#include <algorithm>
+
 using namespace Qt::StringLiterals;
 
 namespace heddle {
@@ -15,7 +17,9 @@ namespace heddle {
 namespace {
 
 /// A session of hundreds of thousands of events keeps its newest part on screen; the log has them all.
-constexpr std::size_t mostLines = 5000;
+constexpr std::size_t mostLines = 2000;
+/// So many lines are laid out in one go: a few milliseconds.
+constexpr std::size_t linesAtOnce = 40;
 
 QTextCharFormat formatOf(const Fragment &fragment, const Theme &theme)
 {
@@ -43,6 +47,10 @@ TranscriptView::TranscriptView(QWidget *parent) : QTextBrowser(parent)
     setPlaceholderText(tr("What the optimiser does and finds appears here."));
     setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::LinksAccessibleByKeyboard
                             | Qt::TextSelectableByKeyboard);
+    // The document drops its oldest paragraphs by itself; a line is one or two.
+    document()->setMaximumBlockCount(static_cast<int>(2 * mostLines));
+    m_layOut.setSingleShot(true);
+    connect(&m_layOut, &QTimer::timeout, this, &TranscriptView::layOutSome);
     document()->setDocumentMargin(fontMetrics().height() * 0.6);
     connect(this, &QTextBrowser::anchorClicked, this, [this](const QUrl &url) {
         bool isNumber = false;
@@ -55,28 +63,38 @@ TranscriptView::TranscriptView(QWidget *parent) : QTextBrowser(parent)
 void TranscriptView::clearEvents()
 {
     m_lines.clear();
+    m_laidOut = 0;
     clear();
 }
 
 void TranscriptView::appendEvents(const std::vector<Event> &events)
 {
-    const QScrollBar *bar = verticalScrollBar();
-    const bool isAtEnd = bar->value() >= bar->maximum() - fontMetrics().height();
     for (const Event &event : events) {
         Line line{EventText::timeOfDay(event), EventText::actorName(event.actor),
                   EventText::fragments(event)};
-        if (line.fragments.empty())
-            continue;
-        const bool isSameActor = !m_lines.empty() && m_lines.back().actor == line.actor;
-        m_lines.push_back(std::move(line));
-        insertLine(m_lines.back(), isSameActor);
+        if (!line.fragments.empty())
+            m_lines.push_back(std::move(line));
     }
-    if (m_lines.size() > mostLines) {
-        m_lines.erase(m_lines.begin(), m_lines.end() - static_cast<std::ptrdiff_t>(mostLines / 2));
-        render();
+    while (m_lines.size() > mostLines) {
+        m_lines.pop_front();
+        m_laidOut -= m_laidOut > 0 ? 1 : 0;
     }
+    if (!m_layOut.isActive())
+        layOutSome();
+}
+
+void TranscriptView::layOutSome()
+{
+    const QScrollBar *bar = verticalScrollBar();
+    const bool isAtEnd = bar->value() >= bar->maximum() - fontMetrics().height();
+    const std::size_t end = std::min(m_lines.size(), m_laidOut + linesAtOnce);
+    for (; m_laidOut < end; ++m_laidOut)
+        insertLine(m_lines[m_laidOut],
+                   m_laidOut > 0 && m_lines[m_laidOut - 1].actor == m_lines[m_laidOut].actor);
     if (isAtEnd)
         verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+    if (m_laidOut < m_lines.size())
+        m_layOut.start(0);
 }
 
 void TranscriptView::insertLine(const Line &line, bool isSameActor)
@@ -120,8 +138,8 @@ void TranscriptView::render()
     m_isRendering = true;
     const int place = verticalScrollBar()->value();
     clear();
-    for (std::size_t at = 0; at < m_lines.size(); ++at)
-        insertLine(m_lines[at], at > 0 && m_lines[at - 1].actor == m_lines[at].actor);
+    m_laidOut = 0;
+    layOutSome();
     verticalScrollBar()->setValue(place);
     m_isRendering = false;
 }

@@ -5,13 +5,17 @@
 #include "widgets/chat/EventText.h"
 
 #include <QTextBrowser>
+#include <QTimer>
+
+#include <deque>
 
 #include <vector>
 
 namespace heddle {
 
 /// What happened in a session, one paragraph an event, newest last. Figures are links to the events that
-/// measured them (mouse or Tab and Enter). It follows the end until the person scrolls away. GUI thread.
+/// measured them (mouse or Tab and Enter). It follows the end until the person scrolls away. Many events at once
+/// are laid out bit by bit, so that the window never stops. GUI thread.
 class TranscriptView : public QTextBrowser {
     Q_OBJECT
 
@@ -21,6 +25,8 @@ public:
     void clearEvents();
     void appendEvents(const std::vector<Event> &events);
     std::size_t lineCount() const { return m_lines.size(); }
+    /// Lines that are not laid out yet.
+    std::size_t waitingCount() const { return m_lines.size() - m_laidOut; }
 
 signals:
     void eventActivated(std::int64_t event);
@@ -36,8 +42,11 @@ private:
     };
     void insertLine(const Line &line, bool isSameActor);
     void render();
+    void layOutSome();
 
-    std::vector<Line> m_lines;
+    std::deque<Line> m_lines;
+    std::size_t m_laidOut = 0; ///< how many of the lines are in the document
+    QTimer m_layOut;
     bool m_isRendering = false;
 };
 

@@ -3,16 +3,24 @@
 
 #include "widgets/common/Text.h"
 
+using namespace Qt::StringLiterals;
+
 namespace heddle {
 
 ErrorMessage ErrorText::message(const Error &error)
 {
     ErrorMessage message;
-    message.title = tr("%1 %2").arg(sentence(error.code()), toText(error.message()));
+    // A process that failed prints its own error, with the remedy that fits best on a line of its own.
+    const QString said = toText(error.message());
+    const QString what = said.section(u"\n  next: "_s, 0, 0);
+    const QString inner = said.section(u"\n  next: "_s, 1, 1).section(u'\n', 0, 0).trimmed();
+    message.title = tr("%1 %2").arg(sentence(error.code()), what);
     if (!error.where().empty())
         message.title = tr("%1 (%2)").arg(message.title, toText(error.where()));
     // The core knows the particular remedy; the general one stands in where it says none.
-    message.next = error.next().empty() ? nextStep(error.code()) : toText(error.next());
+    message.next = !inner.isEmpty() ? inner
+        : error.next().empty()      ? nextStep(error.code())
+                                    : toText(error.next());
     message.details = toText(error.text());
     return message;
 }

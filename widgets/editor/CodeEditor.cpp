@@ -202,14 +202,6 @@ int CodeEditor::lineCount() const { return m_text->lines(); }
 
 QString CodeEditor::selectedText() const { return m_text->selectedText(); }
 
-void CodeEditor::setZoom(int steps)
-{
-    if (m_zoom == steps)
-        return;
-    m_zoom = steps;
-    applyStyle();
-}
-
 bool CodeEditor::find(const QString &what, bool isForward, bool isCaseSensitive, bool isRegular)
 {
     if (what.isEmpty())
@@ -305,9 +297,7 @@ void CodeEditor::applyStyle()
     if (m_isStyling)
         return;
     m_isStyling = true;
-    QFont font = codeFont();
-    font.setPointSize(std::max(5, font.pointSize() + m_zoom));
-    applyEditorStyle(*m_text, m_language, Theme::of(palette()), font);
+    applyEditorStyle(*m_text, m_language, Theme::of(palette()), codeFont());
     const QString widest(std::max<qsizetype>(3, QString::number(m_text->lines()).size()) + 1, u'0');
     m_text->setMarginWidth(numberMargin, widest);
     showDiagnostics();

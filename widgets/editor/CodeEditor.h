@@ -40,8 +40,6 @@ public:
     int currentColumn() const;           ///< from 1
     int lineCount() const;
     QString selectedText() const;
-    /// Steps from 0; applies to the font's size in points.
-    void setZoom(int steps);
 
     /// Selects the next match, around the end. `isRegular`: ECMAScript-like syntax of QScintilla.
     bool find(const QString &what, bool isForward, bool isCaseSensitive, bool isRegular);
@@ -74,7 +72,6 @@ private:
     QsciScintilla *m_text;
     Language m_language;
     std::vector<Diagnostic> m_diagnostics;
-    int m_zoom = 0;
     bool m_isStyling = false;
 };
 

@@ -17,6 +17,9 @@ namespace heddle {
 
 namespace {
 
+/// Where the application keeps the size, so that every view reads the same and none owns it.
+constexpr const char *codeSizeProperty = "heddleCodePoints";
+
 void color(QsciLexer &lexer, const QColor &ink, std::initializer_list<int> styles)
 {
     for (const int style : styles)
@@ -100,10 +103,13 @@ void styleAnnotation(QsciScintilla &editor, int style, const QColor &ink, const 
 
 } // namespace
 
+void setCodeFontSize(int points) { qApp->setProperty(codeSizeProperty, points); }
+
 QFont codeFont()
 {
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    font.setPointSizeF(QApplication::font().pointSizeF());
+    const int points = qApp->property(codeSizeProperty).toInt();
+    font.setPointSizeF(points > 0 ? points : QApplication::font().pointSizeF());
     font.setStyleHint(QFont::Monospace);
     return font;
 }

@@ -10,8 +10,10 @@ namespace heddle {
 enum class Language;
 struct Theme;
 
-/// The fixed-width font of the desktop at the application's size.
+/// The fixed-width font of the desktop at the size for code; without one, at the application's size.
 QFont codeFont();
+/// The size of code in points, for the whole application. Views take it up with their next FontChange event.
+void setCodeFontSize(int points);
 
 /// Numbers of the markers and annotation styles that diagnostics use.
 namespace editorMarker {

@@ -5,6 +5,7 @@
 #include "widgets/common/Text.h"
 
 #include <QLabel>
+#include <QScrollArea>
 #include <QVBoxLayout>
 
 using namespace Qt::StringLiterals;
@@ -32,14 +33,21 @@ PlanView::PlanView(QWidget *parent)
     m_table->setStretchColumn(1);
     m_table->setSortingEnabled(false);
     m_detail->setWordWrap(true);
+    m_detail->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_detail->setProperty("muted", true);
     const int space = fontMetrics().height() / 2;
     m_detail->setContentsMargins(space, space / 2, space, space / 2);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    // The argument for an item can be long: it scrolls in its half.
+    auto *scroll = new QScrollArea(this);
+    scroll->setAccessibleName(tr("Details of the plan item"));
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(m_detail);
     column->addWidget(m_table, 1);
-    column->addWidget(m_detail);
+    column->addWidget(scroll, 1);
     connect(m_table, &DataTable::keySelected, this, &PlanView::showDetail);
     refresh();
 }
@@ -102,9 +110,6 @@ void PlanView::showDetail()
         lines << tr("The plan appears here when the optimiser has written it.");
     m_detail->setText(lines.join(u'\n'));
     m_table->setVisible(!m_items.empty());
-    m_detail->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-    m_detail->setSizePolicy(QSizePolicy::Preferred,
-                            m_items.empty() ? QSizePolicy::Expanding : QSizePolicy::Preferred);
 }
 
 } // namespace heddle

@@ -48,18 +48,18 @@ ResultsView::ResultsView(QWidget *parent)
     setEvents({});
 }
 
-void ResultsView::setEvents(const std::vector<Event> &events)
+void ResultsView::setEvents(const std::vector<const Event *> &events)
 {
     std::vector<Measured> measured;
     const Event *baseline = nullptr;
     std::map<std::string, const Event *> verdicts;
     std::vector<std::string> order;
-    for (const Event &event : events) {
-        if (event.type == "baseline_measured") {
-            baseline = &event;
-        } else if (event.type == "judged") {
-            const std::string key = stringOr(event.data, "candidate") + ' ' + stringOr(event.data, "stage");
-            if (verdicts.insert_or_assign(key, &event).second)
+    for (const Event *event : events) {
+        if (event->type == "baseline_measured") {
+            baseline = event;
+        } else if (event->type == "judged") {
+            const std::string key = stringOr(event->data, "candidate") + ' ' + stringOr(event->data, "stage");
+            if (verdicts.insert_or_assign(key, event).second)
                 order.push_back(key);
         }
     }

@@ -23,7 +23,7 @@ public:
 
     /// The `baseline_measured` and `judged` events of the task, oldest first. A later verdict of the same
     /// candidate and stage replaces an earlier one.
-    void setEvents(const std::vector<Event> &events);
+    void setEvents(const std::vector<const Event *> &events);
     int rowCount() const;
 
 signals:

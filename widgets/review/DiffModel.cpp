@@ -7,6 +7,18 @@ namespace heddle {
 
 namespace {
 
+/// Words of the decision events as a person reads them.
+QString reasonName(const QString &word)
+{
+    if (word == u"wrong")
+        return DiffModel::tr("wrong");
+    if (word == u"slower")
+        return DiffModel::tr("slower");
+    if (word == u"unsafe")
+        return DiffModel::tr("unsafe");
+    return word == u"style" ? DiffModel::tr("style") : DiffModel::tr("other");
+}
+
 bool isSameHunk(const ReviewHunk &first, const ReviewHunk &second)
 {
     return first.file == second.file
@@ -30,10 +42,12 @@ void DiffModel::setFiles(std::vector<ReviewFile> files)
     for (std::size_t file = 0; file < m_files.size(); ++file) {
         m_rows.push_back({RowKind::File, static_cast<int>(file), -1, -1});
         for (const ReviewHunk &hunk : m_files[file].hunks) {
-            HunkEntry entry{&hunk, HunkMark::Undecided};
+            HunkEntry entry{&hunk, HunkMark::Undecided, {}};
             for (const HunkEntry &old : oldHunks) {
-                if (isSameHunk(*old.hunk, hunk))
+                if (isSameHunk(*old.hunk, hunk)) {
                     entry.mark = old.mark;
+                    entry.reason = old.reason;
+                }
             }
             const int number = hunkCount();
             m_hunks.push_back(entry);
@@ -60,9 +74,10 @@ std::vector<DiffModel::RowEntry> DiffModel::lineRows(int hunk, int file) const
     return rows;
 }
 
-void DiffModel::setMark(int number, HunkMark mark)
+void DiffModel::setMark(int number, HunkMark mark, const HunkReason &reason)
 {
     HunkEntry &entry = m_hunks[static_cast<std::size_t>(number)];
+    entry.reason = mark == HunkMark::Rejected ? reason : HunkReason();
     if (entry.mark == mark)
         return;
     const bool wasFolded = entry.mark != HunkMark::Undecided;
@@ -185,7 +200,7 @@ QString DiffModel::headText(int number) const
     const QString counts = tr("%1   +%2 −%3").arg(lines).arg(hunk.added).arg(hunk.removed);
     switch (mark(number)) {
     case HunkMark::Accepted: return tr("Accepted: %1").arg(counts);
-    case HunkMark::Rejected: return tr("Rejected: %1").arg(counts);
+    case HunkMark::Rejected: return tr("Rejected (%1): %2").arg(reasonName(reason(number).word), counts);
     case HunkMark::Undecided: break;
     }
     return counts;

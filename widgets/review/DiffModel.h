@@ -14,6 +14,12 @@ namespace heddle {
 /// What a person has said about a hunk in this review; nothing has landed yet.
 enum class HunkMark { Undecided, Accepted, Rejected };
 
+/// Why a hunk was rejected: a word of the decision events, and the person's own words, which may be empty.
+struct HunkReason {
+    QString word, comment;
+    bool operator==(const HunkReason &) const = default;
+};
+
 /// A proposal's diff as rows: file names, hunk heads, lines. The lines of a decided hunk are folded away
 /// until its mark is taken back. GUI thread.
 class DiffModel : public QAbstractListModel {
@@ -32,7 +38,9 @@ public:
     int hunkCount() const { return static_cast<int>(m_hunks.size()); }
     const ReviewHunk &hunk(int number) const { return *m_hunks[static_cast<std::size_t>(number)].hunk; }
     HunkMark mark(int number) const { return m_hunks[static_cast<std::size_t>(number)].mark; }
-    void setMark(int number, HunkMark mark);
+    /// `reason` counts for a rejection only.
+    void setMark(int number, HunkMark mark, const HunkReason &reason = {});
+    const HunkReason &reason(int number) const { return m_hunks[static_cast<std::size_t>(number)].reason; }
     /// Takes back the mark that was set last; returns its hunk.
     std::optional<int> undoLastMark();
     int markedCount(HunkMark mark) const;
@@ -53,6 +61,7 @@ private:
     struct HunkEntry {
         const ReviewHunk *hunk = nullptr;
         HunkMark mark = HunkMark::Undecided;
+        HunkReason reason = {};
     };
     struct RowEntry {
         RowKind kind = RowKind::Line;

@@ -19,6 +19,8 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 using namespace Qt::StringLiterals;
 
 namespace heddle {
@@ -65,13 +67,11 @@ ProposalDocument::ProposalDocument(QWidget *parent)
     connect(m_bar, &ReviewBar::reasonGiven, this, [this](const QString &reason, const QString &comment) {
         m_bar->close();
         m_view->setFocus();
-        m_lastReason = reason;
-        m_lastComment = comment;
         if (m_rejecting < 0) {
-            emit rejectRequested(m_info.id, reason, comment);
+            emit rejectRequested(m_info.id, reason, comment, {});
             return;
         }
-        m_diff->setMark(m_rejecting, HunkMark::Rejected);
+        m_diff->setMark(m_rejecting, HunkMark::Rejected, {reason, comment});
         afterMark(m_rejecting);
     });
     connect(m_bar, &ReviewBar::commentGiven, this, [this](const QString &text) {
@@ -184,24 +184,34 @@ void ProposalDocument::setBusy(bool isBusy)
 
 void ProposalDocument::showBadges()
 {
-    while (QLayoutItem *item = m_badges->takeAt(0)) {
+    std::vector<std::pair<std::optional<Status>, QString>> wanted;
+    wanted.emplace_back(StatusMark::ofProposal(toUtf8(m_info.state)),
+                        StatusMark::proposalState(toUtf8(m_info.state)));
+    const std::string verdict = stringOr(memberOr(m_info.report, "verdict"), "class");
+    if (verdict.empty()) {
+        wanted.emplace_back(Status::NotRun, tr("not judged"));
+    } else {
+        const bool isBuilt = verdict != "did_not_build";
+        wanted.emplace_back(isBuilt ? Status::Passed : Status::Failed,
+                            isBuilt ? tr("built") : tr("did not build"));
+        wanted.emplace_back(StatusMark::ofVerdict(verdict), StatusMark::verdictName(verdict));
+        for (const QString &speedup : Report::speedupTexts(m_info.report))
+            wanted.emplace_back(std::nullopt, speedup);
+    }
+    // News come ten times a second; badges that stay must not flicker.
+    const int count = static_cast<int>(wanted.size());
+    while (m_badges->count() > count) {
+        QLayoutItem *item = m_badges->takeAt(count);
         delete item->widget();
         delete item;
     }
-    const auto badge = [this](std::optional<Status> status, const QString &text) {
-        m_badges->addWidget(new Badge(status, text, this));
-    };
-    badge(StatusMark::ofProposal(toUtf8(m_info.state)), StatusMark::proposalState(toUtf8(m_info.state)));
-    const std::string verdict = stringOr(memberOr(m_info.report, "verdict"), "class");
-    if (verdict.empty()) {
-        badge(Status::NotRun, tr("not judged"));
-        return;
+    for (int at = 0; at < count; ++at) {
+        const auto &[status, text] = wanted[static_cast<std::size_t>(at)];
+        if (at < m_badges->count())
+            static_cast<Badge *>(m_badges->itemAt(at)->widget())->set(status, text);
+        else
+            m_badges->addWidget(new Badge(status, text, this));
     }
-    const bool isBuilt = verdict != "did_not_build";
-    badge(isBuilt ? Status::Passed : Status::Failed, isBuilt ? tr("built") : tr("did not build"));
-    badge(StatusMark::ofVerdict(verdict), StatusMark::verdictName(verdict));
-    for (const QString &speedup : Report::speedupTexts(m_info.report))
-        badge(std::nullopt, speedup);
 }
 
 void ProposalDocument::showMarks()
@@ -264,13 +274,35 @@ void ProposalDocument::landMarks()
         if (m_diff->mark(number) == HunkMark::Accepted)
             hunks.emplace_back(m_diff->hunk(number).file, m_diff->hunk(number).index);
     }
+    const std::vector<Rejection> rejected = rejections();
     if (hunks.empty()) {
-        emit rejectRequested(m_info.id, m_lastReason, m_lastComment);
+        // One reason is that of the whole; several belong to their hunks.
+        if (rejected.size() == 1)
+            emit rejectRequested(m_info.id, rejected.front().reason, rejected.front().comment, {});
+        else if (!rejected.empty())
+            emit rejectRequested(m_info.id, u"-"_s, {}, rejected);
         return;
     }
     if (static_cast<int>(hunks.size()) == m_diff->hunkCount())
         hunks.clear();
-    emit acceptRequested(m_info.id, hunks);
+    emit acceptRequested(m_info.id, hunks, rejected);
+}
+
+std::vector<Rejection> ProposalDocument::rejections() const
+{
+    std::vector<Rejection> all;
+    for (int number = 0; number < m_diff->hunkCount(); ++number) {
+        if (m_diff->mark(number) != HunkMark::Rejected)
+            continue;
+        const HunkReason &reason = m_diff->reason(number);
+        auto found = std::find_if(all.begin(), all.end(), [&reason](const Rejection &one) {
+            return one.reason == reason.word && one.comment == reason.comment;
+        });
+        if (found == all.end())
+            found = all.insert(all.end(), Rejection{reason.word, reason.comment, {}});
+        found->hunks.emplace_back(m_diff->hunk(number).file, m_diff->hunk(number).index);
+    }
+    return all;
 }
 
 void ProposalDocument::acceptCurrent() { markHunk(m_view->currentHunk(), true); }
@@ -280,7 +312,7 @@ void ProposalDocument::rejectCurrent() { markHunk(m_view->currentHunk(), false);
 void ProposalDocument::acceptAll()
 {
     if (isDecidable() && m_guard->isArmed())
-        emit acceptRequested(m_info.id, {});
+        emit acceptRequested(m_info.id, {}, {});
 }
 
 void ProposalDocument::rejectAll()

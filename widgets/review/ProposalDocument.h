@@ -35,6 +35,12 @@ struct ProposalInfo {
 /// What a person kept: hunks as (file, index in the diff against the base); empty: everything.
 using HunkList = std::vector<std::pair<QString, int>>;
 
+/// Hunks that were rejected for one reason.
+struct Rejection {
+    QString reason, comment;
+    HunkList hunks;
+};
+
 /// The tab that shows a proposal for review: badges, diff, decisions, an editor for the proposed side.
 /// It changes nothing itself: decisions go out as signals. GUI thread.
 class ProposalDocument : public QWidget {
@@ -63,8 +69,12 @@ public:
     FileTree editedFiles() const;
 
 signals:
-    void acceptRequested(const QString &proposal, const HunkList &hunks);
-    void rejectRequested(const QString &proposal, const QString &reason, const QString &comment);
+    /// `rejections`: what the person refused in the same review, with the reasons given.
+    void acceptRequested(const QString &proposal, const HunkList &hunks,
+                         const std::vector<heddle::Rejection> &rejections);
+    /// The whole of it. With several `rejections` the hunks had different reasons, and `reason` is "-".
+    void rejectRequested(const QString &proposal, const QString &reason, const QString &comment,
+                         const std::vector<heddle::Rejection> &rejections);
     void undoRequested(const QString &proposal);
     void commentRequested(const QString &proposal, const QString &file, int line, int hunk,
                           const QString &text);
@@ -78,6 +88,7 @@ private:
     void markHunk(int number, bool isAccepted);
     void afterMark(int number);
     void landMarks();
+    std::vector<Rejection> rejections() const;
     bool isDecidable() const;
 
     ProposalInfo m_info;
@@ -99,8 +110,6 @@ private:
     DiffView *m_view;
     QTabWidget *m_editors;
     ReviewBar *m_bar;
-    QString m_lastReason;
-    QString m_lastComment;
     int m_rejecting = -1; ///< the hunk whose reason is asked; -1: the whole proposal
     bool m_isBusy = false;
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/welcome/WelcomePage.h"
 
-#include "widgets/common/DataTable.h"
 #include "widgets/common/Icons.h"
-#include "widgets/common/Text.h"
+#include "widgets/welcome/CheckUpView.h"
 
 #include <QFrame>
 #include <QHBoxLayout>
@@ -98,42 +97,25 @@ WelcomePage::WelcomePage(QWidget *parent) : QScrollArea(parent)
     row->addWidget(samples, 1);
     row->addWidget(recent, 1);
 
-    QVBoxLayout *checkColumn = nullptr;
-    QFrame *check = makeCard(tr("Check-up of this machine"), page, checkColumn);
-    m_checkHint = new QLabel(check);
-    m_checkHint->setProperty("muted", true);
-    m_checkHint->setWordWrap(true);
-    m_check = new QPushButton(check);
-    m_check->setAccessibleName(tr("Check this machine"));
-    auto *hintRow = new QHBoxLayout;
-    hintRow->addWidget(m_checkHint, 1);
-    hintRow->addWidget(m_check);
-    m_checks = new DataTable(tr("Check-up of this machine"),
-                             {tr("State"), tr("What"), tr("Found"), tr("How to get it")}, check);
-    m_checks->setStretchColumn(3);
-    m_checks->setFitsContent(true);
-    checkColumn->addLayout(hintRow);
-    checkColumn->addWidget(m_checks);
+    m_checkUp = new CheckUpView(page);
 
     auto *column = new QVBoxLayout(page);
     column->setContentsMargins(space * 3, space * 2, space * 3, space * 2);
     column->setSpacing(space * 3 / 2);
     column->addLayout(head);
     column->addLayout(row);
-    column->addWidget(check);
+    column->addWidget(m_checkUp);
     column->addStretch(1);
     setWidget(page);
 
     connect(openFolder, &QPushButton::clicked, this, &WelcomePage::openFolderRequested);
     connect(openFile, &QPushButton::clicked, this, &WelcomePage::openFileRequested);
-    connect(m_check, &QPushButton::clicked, this, &WelcomePage::checkUpRequested);
+    connect(m_checkUp, &CheckUpView::checkUpRequested, this, &WelcomePage::checkUpRequested);
     for (QListWidget *list : {m_samples, m_recent}) {
         connect(list, &QListWidget::itemActivated, this,
                 [this](const QListWidgetItem *item) { emit pathChosen(item->data(pathRole).toString()); });
     }
     setRecent({});
-    setCheckUp(Json::array());
-    setCheckUpRunning(false);
 }
 
 void WelcomePage::setSamples(const QStringList &paths)
@@ -158,40 +140,8 @@ void WelcomePage::setRecent(const QStringList &paths)
     m_noRecent->setVisible(paths.isEmpty());
 }
 
-void WelcomePage::setCheckUpRunning(bool isRunning)
-{
-    m_check->setEnabled(!isRunning);
-    m_check->setText(isRunning ? tr("Checking…") : tr("Check now"));
-}
+void WelcomePage::setCheckUpRunning(bool isRunning) { m_checkUp->setRunning(isRunning); }
 
-void WelcomePage::setCheckUp(const Json &rows)
-{
-    std::vector<Row> shown;
-    int missing = 0;
-    if (rows.is_array()) {
-        for (const Json &row : rows) {
-            const bool isOk = boolOr(row, "ok", false);
-            missing += isOk ? 0 : 1;
-            const QString id = toText(stringOr(row, "id"));
-            const QString found = toText(stringOr(row, isOk ? "found" : "missing"));
-            const QString next = toText(stringOr(row, "next"));
-            shown.push_back({id,
-                             {Cell{.text = isOk ? tr("found") : tr("missing"),
-                                   .sort = isOk ? 1 : 0,
-                                   .status = isOk ? Status::Passed : Status::Warning},
-                              Cell{.text = id, .isStrong = true}, Cell{.text = found, .tip = found},
-                              Cell{.text = next, .isMuted = true, .tip = next}}});
-        }
-    }
-    m_checks->setVisible(!shown.empty());
-    if (shown.empty())
-        m_checkHint->setText(
-            tr("Compiler, PyTorch, sandbox and devices: what is here, what is missing, how to get it."));
-    else if (missing == 0)
-        m_checkHint->setText(tr("Everything that Heddle needs is here."));
-    else
-        m_checkHint->setText(tr("Missing: %1. The last column says how to get each.").arg(missing));
-    m_checks->rows()->setRows(std::move(shown));
-}
+void WelcomePage::setCheckUp(const Json &rows) { m_checkUp->setCheckUp(rows); }
 
 } // namespace heddle

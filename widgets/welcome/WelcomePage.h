@@ -7,11 +7,10 @@
 
 class QLabel;
 class QListWidget;
-class QPushButton;
 
 namespace heddle {
 
-class DataTable;
+class CheckUpView;
 
 /// What a person sees first: open a file or folder, sample tasks, recent work, and the check-up of this
 /// machine. It opens and runs nothing itself. GUI thread.
@@ -39,9 +38,7 @@ private:
     QListWidget *m_samples;
     QListWidget *m_recent;
     QLabel *m_noRecent;
-    DataTable *m_checks;
-    QLabel *m_checkHint;
-    QPushButton *m_check;
+    CheckUpView *m_checkUp;
 };
 
 } // namespace heddle

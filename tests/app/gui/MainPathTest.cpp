@@ -12,6 +12,7 @@
 #include "widgets/common/Text.h"
 #include "widgets/editor/BufferJournal.h"
 #include "widgets/editor/EditorDocument.h"
+#include "widgets/editor/EditorStyle.h"
 #include "widgets/evidence/EvidenceView.h"
 #include "widgets/plan/PlanView.h"
 #include "widgets/results/ProblemsView.h"
@@ -20,6 +21,7 @@
 #include "widgets/review/DiffModel.h"
 #include "widgets/review/DiffView.h"
 #include "widgets/review/ProposalDocument.h"
+#include "widgets/tasks/DecisionList.h"
 #include "widgets/tasks/ProposalList.h"
 #include "widgets/tasks/TaskTree.h"
 
@@ -82,9 +84,16 @@ private slots:
     void shortcutsAndIdsAreUnique();
     void noNumberIsShownBeforeAnythingWasMeasured();
     void theThemeReachesEveryView();
+    void anExportIsShownBeforeAnythingIsWritten();
+    void anyDecisionCanBeUndoneAndItsRevisionRestored();
+    void aMixedReviewRecordsTheReasonOfEachHunk();
+    void aFolderWithoutTasksSaysWhatATaskIs();
+    void themeAndSizeOfCodeAreKeptInTheSettings();
+    void theStatusBarTellsHowTheMachineStands();
 
 private:
     void openWindow(bool isTrusted);
+    void openEditor(const QString &path);
     void press(const QString &name);
     void openFirstProposal();
     std::vector<Event> events(const std::string &type) const;
@@ -127,6 +136,15 @@ void MainPathTest::openWindow(bool isTrusted)
     m_window->show();
     m_window->openPath(pathText(work));
     QTRY_COMPARE(m_window->docks()->tasks()->taskCount(), 1);
+    // Its task opens by itself, or what a crash left.
+    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+}
+
+void MainPathTest::openEditor(const QString &path)
+{
+    m_window->documents()->openFile(path);
+    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr
+                && m_window->documents()->currentEditor()->path() == path);
 }
 
 void MainPathTest::press(const QString &name)
@@ -189,8 +207,7 @@ void MainPathTest::nothingRunsBeforeTheFolderIsTrusted()
     openWindow(false);
     for (const QAction *action : m_window->actions().runActions())
         QVERIFY2(!action->isEnabled(), qPrintable(action->objectName()));
-    m_window->documents()->openFile(pathText(m_fixture->path() / "work" / "scale_shift.py"));
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(pathText(m_fixture->path() / "work" / "scale_shift.py"));
     grab(u"02-trust"_s);
     QVERIFY(events("session_started").empty());
     press(u"Trust this folder"_s);
@@ -261,7 +278,7 @@ void MainPathTest::acceptingLandsTheFilesAndUndoTakesItBack()
     QTRY_VERIFY(m_window->documents()->currentReport() != nullptr);
     QCOMPARE(m_window->documents()->currentReport()->heading(), u"Clean"_s);
     grab(u"06-evidence"_s);
-    m_window->documents()->setCurrentIndex(0);
+    QVERIFY(m_window->openProposal(0));
     press(u"Accept the whole proposal"_s);
     const fs::path kernel = m_fixture->path() / "work" / "scale_shift.heddle" / "kernel.cpp";
     QTRY_VERIFY(fs::exists(kernel));
@@ -310,8 +327,7 @@ void MainPathTest::judgeTakesTheTextOnScreen()
     QVERIFY(makeFolder(head));
     QVERIFY(writeTree(head, FakeWorkbench::proposedFiles()));
     openWindow(true);
-    m_window->documents()->openFile(pathText(head / "kernel.cpp"));
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(pathText(head / "kernel.cpp"));
     m_window->documents()->currentEditor()->editor()->replaceText(u"// not saved\n"_s);
     press(u"Judge"_s);
     QTRY_COMPARE(events("judged").size(), std::size_t(1));
@@ -332,8 +348,7 @@ void MainPathTest::aBuildErrorStandsAtItsLine()
     QVERIFY(makeFolder(head));
     QVERIFY(writeTree(head, FakeWorkbench::proposedFiles()));
     openWindow(true);
-    m_window->documents()->openFile(pathText(head / "kernel.cpp"));
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(pathText(head / "kernel.cpp"));
     press(u"Judge"_s);
     QTRY_COMPARE(m_window->docks()->problems()->errorCount(), 1);
     QTRY_COMPARE(m_window->documents()->currentEditor()->editor()->annotationAt(8),
@@ -367,8 +382,7 @@ void MainPathTest::unsavedTextComesBackAfterACrash()
 {
     openWindow(true);
     const QString path = pathText(m_fixture->path() / "work" / "scale_shift.py");
-    m_window->documents()->openFile(path);
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(path);
     m_window->documents()->currentEditor()->editor()->replaceText(u"# typed and never saved\n"_s);
     const BufferJournal journal(userFiles::journalFolder(m_fixture->path() / "work"));
     QTRY_COMPARE(journal.entries().size(), std::size_t(1));
@@ -397,8 +411,7 @@ void MainPathTest::everyControlHasANameInEveryState()
     press(u"Don't decide now"_s);
     press(u"Edit the proposed files"_s);
     QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
-    m_window->documents()->openFile(pathText(m_fixture->path() / "work" / "scale_shift.py"));
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(pathText(m_fixture->path() / "work" / "scale_shift.py"));
     m_window->actions().replace->trigger();
     m_window->actions().palette->trigger();
     QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
@@ -430,14 +443,124 @@ void MainPathTest::noNumberIsShownBeforeAnythingWasMeasured()
 void MainPathTest::theThemeReachesEveryView()
 {
     openWindow(true);
-    m_window->documents()->openFile(pathText(m_fixture->path() / "work" / "scale_shift.py"));
-    QTRY_VERIFY(m_window->documents()->currentEditor() != nullptr);
+    openEditor(pathText(m_fixture->path() / "work" / "scale_shift.py"));
     const CodeEditor *editor = m_window->documents()->currentEditor()->editor();
     m_window->setAppearance(Appearance::Dark);
     QCOMPARE(editor->paperColor(), Theme::dark().base);
     QCOMPARE(QApplication::palette().color(QPalette::Window), Theme::dark().window);
     m_window->setAppearance(Appearance::Light);
     QCOMPARE(editor->paperColor(), Theme::light().base);
+}
+
+void MainPathTest::anExportIsShownBeforeAnythingIsWritten()
+{
+    openWindow(true);
+    openFirstProposal();
+    if (QTest::currentTestFailed())
+        return;
+    press(u"Export"_s);
+    const fs::path folder = m_fixture->path() / "work" / "scale_shift-export";
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(pathText(folder)));
+    grab(u"14-export"_s);
+    QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
+    QVERIFY(!fs::exists(folder));
+    QVERIFY(events("exported").empty());
+    press(u"Write these files"_s);
+    QTRY_COMPARE(events("exported").size(), std::size_t(1));
+    QVERIFY(*readTree(folder) == FakeWorkbench::proposedFiles());
+}
+
+void MainPathTest::anyDecisionCanBeUndoneAndItsRevisionRestored()
+{
+    openWindow(true);
+    openFirstProposal();
+    if (QTest::currentTestFailed())
+        return;
+    press(u"Accept the whole proposal"_s);
+    QTRY_COMPARE(m_window->docks()->decisions()->count(), 1);
+    QTRY_COMPARE(events("landed").size(), std::size_t(1));
+    press(u"Go to Decisions"_s);
+    grab(u"15-decisions"_s);
+    QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
+    press(u"Undo the selected decision"_s);
+    QTRY_COMPARE(events("undone").size(), std::size_t(1));
+    QTRY_COMPARE(m_window->documents()->currentProposal()->proposal().state, u"open"_s);
+    press(u"Restore the selected revision"_s);
+    QTRY_COMPARE(events("landed").size(), std::size_t(2));
+    const Json &restored = events("landed").back().data;
+    QCOMPARE(stringOr(restored, "revision"), stringOr(events("landed").front().data, "revision"));
+    QTRY_COMPARE(m_window->docks()->decisions()->count(), 2);
+}
+
+void MainPathTest::aMixedReviewRecordsTheReasonOfEachHunk()
+{
+    openWindow(true);
+    openFirstProposal();
+    if (QTest::currentTestFailed())
+        return;
+    DiffView *view = m_window->documents()->currentProposal()->view();
+    QTest::keyClick(view, Qt::Key_N);
+    press(u"Reason 3 Unsafe"_s);
+    QTRY_COMPARE(m_window->documents()->currentProposal()->diff()->markedCount(HunkMark::Rejected), 1);
+    QTest::keyClick(view, Qt::Key_Y);
+    QTRY_COMPARE(events("decided").size(), std::size_t(2));
+    const Json rejected = events("decided").front().data;
+    QCOMPARE(stringOr(rejected, "decision") + ' ' + stringOr(rejected, "reason"),
+             std::string("reject unsafe"));
+    QCOMPARE(memberOr(rejected, "hunks").size(), std::size_t(1));
+    QCOMPARE(stringOr(events("decided").back().data, "decision"), std::string("accept_in_part"));
+}
+
+void MainPathTest::aFolderWithoutTasksSaysWhatATaskIs()
+{
+    QVERIFY(makeFolder(m_fixture->path() / "bare"));
+    WindowSetup setup;
+    setup.environment.resources = fs::path(HEDDLE_SOURCE_DIR) / "resources";
+    setup.factory = [this](const Environment &, const fs::path &workspace, const std::string &) {
+        return FakeWorkbench::create(workspace, m_switches);
+    };
+    setup.systemPalette = Theme::light().palette();
+    m_window = std::make_unique<MainWindow>(std::move(setup));
+    m_window->resize(1440, 900);
+    m_window->show();
+    m_window->openPath(pathText(m_fixture->path() / "bare"));
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"No task in this folder"_s));
+    grab(u"16-bare"_s);
+    QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
+    QVERIFY(writeFileAtomically(m_fixture->path() / "bare" / "new.py", taskText));
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"Open the task"_s));
+}
+
+void MainPathTest::themeAndSizeOfCodeAreKeptInTheSettings()
+{
+    openWindow(true);
+    const double before = codeFont().pointSizeF();
+    press(u"Theme: Dark"_s);
+    press(u"Zoom in"_s);
+    QCOMPARE(codeFont().pointSizeF(), before + 1);
+    QTRY_COMPARE(Settings::load({}).number("editor_font_size"), before + 1);
+    QCOMPARE(Settings::load({}).text("theme"), std::string("dark"));
+    m_window.reset();
+    openWindow(true);
+    QCOMPARE(QApplication::palette().color(QPalette::Window), Theme::dark().window);
+    QCOMPARE(codeFont().pointSizeF(), before + 1);
+    press(u"Reset zoom"_s);
+    QTRY_COMPARE(Settings::load({}).value("editor_font_size").origin, SettingOrigin::Default);
+    QCOMPARE(codeFont().pointSizeF(), before);
+    press(u"Theme: Light"_s);
+    QTRY_COMPARE(Settings::load({}).text("theme"), std::string("light"));
+}
+
+void MainPathTest::theStatusBarTellsHowTheMachineStands()
+{
+    openWindow(false);
+    QVERIFY(accessibleTree::texts(m_window.get()).contains(u"Machine: not checked"_s));
+    press(u"Trust this folder"_s);
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"Machine: missing torch"_s));
+    press(u"Open the check-up"_s);
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"set HEDDLE_PYTHON"_s));
+    grab(u"17-check-up"_s);
+    QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
 }
 
 QTEST_MAIN(MainPathTest)

@@ -28,6 +28,7 @@ private slots:
     void nothingToJudgeSaysWhatToDo();
     void aConfirmedVerdictIsNotHiddenByALaterQuickOne();
     void theLastDecisionIsTheOneNobodyUndid();
+    void theHeadIsWhatLandedLastUnlessThatWasTakenBack();
     void recentWorkIsNewestFirstAndWithoutRepeats();
     void trustOfOneFolderIsNotTrustOfItsParent();
     void resultsComeOnTheGuiThread();
@@ -131,6 +132,25 @@ void PiecesTest::theLastDecisionIsTheOneNobodyUndid()
     QVERIFY(mirror.lastDecision("p").has_value());
     QCOMPARE(mirror.lastDecision("p")->event, std::int64_t(4));
     QVERIFY(!mirror.lastDecision("other").has_value());
+}
+
+void PiecesTest::theHeadIsWhatLandedLastUnlessThatWasTakenBack()
+{
+    EventMirror mirror;
+    const auto add = [&mirror](std::int64_t id, const char *type, const Json &data) {
+        StoreNews news;
+        news.events = {{id, "", "", "person", type, data}};
+        mirror.apply(std::move(news));
+    };
+    QCOMPARE(mirror.headRevision("a.py"), std::string());
+    add(1, "landed", {{"task_path", "a.py"}, {"revision", "r1"}, {"previous", ""}});
+    add(2, "landed", {{"task_path", "b.py"}, {"revision", "other"}, {"previous", ""}});
+    QCOMPARE(mirror.headRevision("a.py"), std::string("r1"));
+    // A rejection taken back leaves the head alone; a landing taken back does not.
+    add(3, "undone", {{"task_path", "a.py"}, {"revision", ""}, {"previous", ""}});
+    QCOMPARE(mirror.headRevision("a.py"), std::string("r1"));
+    add(4, "undone", {{"task_path", "a.py"}, {"revision", ""}, {"previous", "r1"}});
+    QCOMPARE(mirror.headRevision("a.py"), std::string());
 }
 
 void PiecesTest::recentWorkIsNewestFirstAndWithoutRepeats()

@@ -159,6 +159,11 @@ void CommonTest::theCoresOwnNextStepWins()
         ErrorText::message(Error(Code::Environment, "no torch", "python3", "set HEDDLE_PYTHON"));
     QCOMPARE(message.next, u"set HEDDLE_PYTHON"_s);
     QVERIFY(message.title.contains(u"python3"_s));
+    // What a child said last names its own remedy, which is nearer than that of whoever started it.
+    const ErrorMessage child = ErrorText::message(Error(
+        Code::Environment, "it did not start: no Python\n  next: install Python\n", "worker", "see the log"));
+    QCOMPARE(child.next, u"install Python"_s);
+    QVERIFY2(child.title.endsWith(u"it did not start: no Python (worker)"_s), qPrintable(child.title));
 }
 
 void CommonTest::bothThemesHaveReadableContrast()

@@ -5,6 +5,7 @@
 #include "widgets/review/DiffModel.h"
 #include "widgets/review/DiffRowLayout.h"
 #include "widgets/review/DiffView.h"
+#include "widgets/review/ExportPreview.h"
 #include "widgets/review/ProposalDocument.h"
 
 #include <QAbstractItemModelTester>
@@ -77,6 +78,9 @@ private slots:
     void aDecidedProposalTakesNoMoreDecisions();
     void editedFilesAreJudgedAsTyped();
     void aRejectionNeedsAReason();
+    void eachRejectedHunkKeepsItsReason();
+    void hunksRejectedForDifferentReasonsRejectTheWholeWithoutOne();
+    void thePreviewShowsTheFilesAndOffersTheOtherFormat();
 };
 
 void ReviewTest::init() { testing::GuiFixture::failOnWarnings(); }
@@ -263,6 +267,67 @@ void ReviewTest::aRejectionNeedsAReason()
     QTest::keyClick(buttonNamed(document, u"Reason 1 Wrong"_s), Qt::Key_3);
     QCOMPARE(rejected.count(), 1);
     QCOMPARE(rejected.front().at(1).toString(), u"unsafe"_s);
+}
+
+void ReviewTest::eachRejectedHunkKeepsItsReason()
+{
+    ProposalDocument document;
+    document.show();
+    document.setProposal(proposal(u"p"_s));
+    QSignalSpy accepted(&document, &ProposalDocument::acceptRequested);
+    QTest::qWait(ApproveGuard::restMilliseconds + 50);
+    QTest::keyClick(document.view(), Qt::Key_N);
+    buttonNamed(document, u"Reason 2 Slower"_s)->click();
+    QTest::keyClick(document.view(), Qt::Key_Y);
+    QTest::keyClick(document.view(), Qt::Key_N);
+    buttonNamed(document, u"Reason 3 Unsafe"_s)->click();
+    QCOMPARE(accepted.count(), 1);
+    const auto rejected = accepted.front().at(2).value<std::vector<Rejection>>();
+    QCOMPARE(rejected.size(), std::size_t(2));
+    QCOMPARE(rejected[0].reason, u"slower"_s);
+    QVERIFY((rejected[0].hunks == HunkList{{u"a.cpp"_s, 0}}));
+    QCOMPARE(rejected[1].reason, u"unsafe"_s);
+    QVERIFY((rejected[1].hunks == HunkList{{u"b.cpp"_s, 0}}));
+    const DiffModel &diff = *document.diff();
+    QVERIFY(diff.index(diff.rowOfHunk(0)).data().toString().startsWith(u"Rejected (slower)"_s));
+}
+
+void ReviewTest::hunksRejectedForDifferentReasonsRejectTheWholeWithoutOne()
+{
+    ProposalDocument document;
+    document.show();
+    document.setProposal(proposal(u"p"_s));
+    QSignalSpy rejected(&document, &ProposalDocument::rejectRequested);
+    for (const QString &reason : {u"Reason 1 Wrong"_s, u"Reason 1 Wrong"_s, u"Reason 4 Style"_s}) {
+        QTest::keyClick(document.view(), Qt::Key_N);
+        buttonNamed(document, reason)->click();
+    }
+    QCOMPARE(rejected.count(), 1);
+    QCOMPARE(rejected.front().at(1).toString(), u"-"_s);
+    const auto reasons = rejected.front().at(3).value<std::vector<Rejection>>();
+    QCOMPARE(reasons.size(), std::size_t(2));
+    QCOMPARE(reasons[0].hunks.size(), std::size_t(2));
+}
+
+void ReviewTest::thePreviewShowsTheFilesAndOffersTheOtherFormat()
+{
+    ExportPreview preview;
+    preview.setPreview(
+        {u"a.py"_s,
+         u"digest"_s,
+         u"/tmp/out"_s,
+         {{"as", "modelnew"}, {"checked", true}, {"files", {{"model_new.py", "class ModelNew: pass\n"}}}}});
+    const auto *tabs = preview.findChild<QTabWidget *>();
+    QCOMPARE(tabs->count(), 1);
+    const auto *editor = static_cast<CodeEditor *>(tabs->widget(0));
+    QCOMPARE(editor->text(), u"class ModelNew: pass\n"_s);
+    QVERIFY(editor->isReadOnly());
+    QSignalSpy formats(&preview, &ExportPreview::formatRequested);
+    QSignalSpy written(&preview, &ExportPreview::writeRequested);
+    buttonNamed(preview, u"Preview the native folder"_s)->click();
+    QCOMPARE(formats.front().at(0).toString(), u"native"_s);
+    buttonNamed(preview, u"Write these files"_s)->click();
+    QCOMPARE(written.front().at(0).toString(), u"/tmp/out"_s);
 }
 
 QTEST_MAIN(ReviewTest)

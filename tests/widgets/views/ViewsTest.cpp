@@ -8,12 +8,14 @@
 #include "widgets/plan/PlanView.h"
 #include "widgets/results/ProblemsView.h"
 #include "widgets/results/ResultsView.h"
+#include "widgets/tasks/DecisionList.h"
 #include "widgets/tasks/ProposalList.h"
 #include "widgets/tasks/TaskScan.h"
 #include "widgets/tasks/TaskTree.h"
 #include "widgets/welcome/WelcomePage.h"
 
 #include <QAbstractItemModelTester>
+#include <QPushButton>
 #include <QSignalSpy>
 
 using namespace Qt::StringLiterals;
@@ -69,6 +71,8 @@ private slots:
     void theTreeKeepsItsSelection();
     void openProposalsComeFirstAndAreCounted();
     void theCheckUpNamesWhatIsMissing();
+    void manyEventsAreLaidOutBitByBit();
+    void decisionsAreNewestFirstAndOfferWhatIsPossible();
 };
 
 void ViewsTest::init()
@@ -168,8 +172,10 @@ void ViewsTest::resultsKeepOneRowForACandidateAndStage()
 {
     ResultsView view;
     const Json judged{{"candidate", "c0ffee00"}, {"stage", "quick"}, {"report", report("clean")}};
-    view.setEvents({eventOf(1, "baseline_measured", {{"baselines", {{"eager", timing(4.0)}}}}),
-                    eventOf(2, "judged", judged), eventOf(3, "judged", judged)});
+    const std::vector<Event> events{
+        eventOf(1, "baseline_measured", {{"baselines", {{"eager", timing(4.0)}}}}),
+        eventOf(2, "judged", judged), eventOf(3, "judged", judged)};
+    view.setEvents({&events[0], &events[1], &events[2]});
     QCOMPARE(view.rowCount(), 2);
     QSignalSpy spy(&view, &ResultsView::eventActivated);
     auto *table = view.findChild<DataTable *>();
@@ -288,6 +294,61 @@ void ViewsTest::theCheckUpNamesWhatIsMissing()
     QCOMPARE(row.cells[0].text, u"missing"_s);
     QCOMPARE(row.cells[2].text, u"no PyTorch"_s);
     QCOMPARE(row.cells[3].text, u"set HEDDLE_PYTHON"_s);
+}
+
+void ViewsTest::manyEventsAreLaidOutBitByBit()
+{
+    TranscriptView view;
+    std::vector<Event> events;
+    for (int number = 1; number <= 3000; ++number)
+        events.push_back(eventOf(number, "note", {{"text", "note " + std::to_string(number)}}));
+    view.appendEvents(events);
+    QVERIFY(view.waitingCount() > 0);
+    QTRY_COMPARE(view.waitingCount(), std::size_t(0));
+    QVERIFY(view.lineCount() < 3000);
+    const QString text = view.toPlainText();
+    QVERIFY(text.contains(u"note 3000"_s));
+    QVERIFY(!text.contains(u"note 1\n"_s));
+    QCOMPARE(text.count(u"note 2500"_s), 1);
+}
+
+void ViewsTest::decisionsAreNewestFirstAndOfferWhatIsPossible()
+{
+    DecisionList list;
+    DecisionItem accepted;
+    accepted.event = 5;
+    accepted.decision = u"accept"_s;
+    accepted.taskPath = u"a.py"_s;
+    accepted.revision = u"r1"_s;
+    accepted.isHead = true;
+    DecisionItem rejected;
+    rejected.event = 9;
+    rejected.decision = u"reject"_s;
+    rejected.reason = u"slower"_s;
+    rejected.comment = u"twice"_s;
+    list.setDecisions({accepted, rejected});
+    const auto *table = list.findChild<DataTable *>();
+    QCOMPARE(table->rows()->rows().front().key, u"9"_s);
+    QCOMPARE(table->rows()->rows().front().cells[3].text, u"slower: twice"_s);
+    const auto buttons = list.findChildren<QPushButton *>();
+    const auto find = [&buttons](const QString &name) {
+        return *std::find_if(buttons.begin(), buttons.end(),
+                             [&name](const QPushButton *button) { return button->accessibleName() == name; });
+    };
+    QPushButton *undo = find(u"Undo the selected decision"_s);
+    QPushButton *restore = find(u"Restore the selected revision"_s);
+    QVERIFY(undo->isEnabled());
+    QVERIFY2(!restore->isEnabled(), "a rejection landed nothing");
+    list.selectDecision(5);
+    QVERIFY2(!restore->isEnabled(), "it is the head already");
+    accepted.isHead = false;
+    accepted.isUndone = true;
+    list.setDecisions({accepted, rejected});
+    QVERIFY(!undo->isEnabled());
+    QSignalSpy spy(&list, &DecisionList::restoreRequested);
+    restore->click();
+    QCOMPARE(spy.count(), 1);
+    QCOMPARE(spy.front().at(1).toString(), u"r1"_s);
 }
 
 QTEST_MAIN(ViewsTest)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/review/ExportPreview.h"
+
+#include "widgets/common/Text.h"
+#include "widgets/editor/CodeEditor.h"
+
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+using namespace Qt::StringLiterals;
+
+namespace heddle {
+
+ExportPreview::ExportPreview(QWidget *parent)
+    : QWidget(parent),
+      m_heading(new QLabel(this)),
+      m_note(new QLabel(this)),
+      m_asModel(new QPushButton(tr("ModelNew file"), this)),
+      m_asNative(new QPushButton(tr("Native folder"), this)),
+      m_folder(new QLineEdit(this)),
+      m_write(new QPushButton(tr("Write"), this)),
+      m_files(new QTabWidget(this))
+{
+    setAccessibleName(tr("Export preview"));
+    auto *header = new QFrame(this);
+    header->setObjectName(u"reviewBar"_s);
+    m_heading->setProperty("heading", true);
+    m_heading->setWordWrap(true);
+    m_note->setProperty("muted", true);
+    m_note->setWordWrap(true);
+    m_asModel->setAccessibleName(tr("Preview the ModelNew file"));
+    m_asNative->setAccessibleName(tr("Preview the native folder"));
+    for (QPushButton *format : {m_asModel, m_asNative}) {
+        format->setCheckable(true);
+        format->setAutoDefault(false);
+    }
+    auto *folderLabel = new QLabel(tr("Into the folder"), header);
+    m_folder->setAccessibleName(tr("Folder of the export"));
+    folderLabel->setBuddy(m_folder);
+    auto *choose = new QPushButton(tr("Choose…"), header);
+    choose->setAccessibleName(tr("Choose the folder of the export"));
+    m_write->setAccessibleName(tr("Write these files"));
+    m_write->setProperty("accent", true);
+    for (QPushButton *button : {choose, m_write})
+        button->setAutoDefault(false);
+    m_files->setAccessibleName(tr("Files of the export"));
+    m_files->tabBar()->setAccessibleName(tr("Files of the export"));
+    m_files->setDocumentMode(true);
+
+    const int space = fontMetrics().height() / 2;
+    auto *top = new QHBoxLayout;
+    top->addWidget(m_heading, 1);
+    top->addWidget(m_asModel, 0, Qt::AlignTop);
+    top->addWidget(m_asNative, 0, Qt::AlignTop);
+    auto *bottom = new QHBoxLayout;
+    bottom->addWidget(folderLabel);
+    bottom->addWidget(m_folder, 1);
+    bottom->addWidget(choose);
+    bottom->addWidget(m_write);
+    auto *rows = new QVBoxLayout(header);
+    rows->setContentsMargins(space * 3 / 2, space, space, space);
+    rows->setSpacing(space);
+    rows->addLayout(top);
+    rows->addWidget(m_note);
+    rows->addLayout(bottom);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(header);
+    column->addWidget(m_files, 1);
+    setFocusProxy(m_files);
+
+    // What is shown decides which button is down, not the click: a preview may fail or take a while.
+    const auto ask = [this](const QString &as) {
+        const QString shown = toText(stringOr(m_info.preview, "as"));
+        m_asModel->setChecked(shown == u"modelnew");
+        m_asNative->setChecked(shown == u"native");
+        if (as != shown)
+            emit formatRequested(as);
+    };
+    connect(m_asModel, &QPushButton::clicked, this, [ask] { ask(u"modelnew"_s); });
+    connect(m_asNative, &QPushButton::clicked, this, [ask] { ask(u"native"_s); });
+    connect(choose, &QPushButton::clicked, this, &ExportPreview::chooseFolderRequested);
+    connect(m_folder, &QLineEdit::textChanged, this,
+            [this](const QString &text) { m_write->setEnabled(!text.trimmed().isEmpty()); });
+    connect(m_write, &QPushButton::clicked, this, [this] { emit writeRequested(folder()); });
+}
+
+QString ExportPreview::folder() const { return m_folder->text().trimmed(); }
+
+void ExportPreview::setFolder(const QString &folder) { m_folder->setText(folder); }
+
+void ExportPreview::setPreview(const ExportInfo &info)
+{
+    m_info = info;
+    const bool isModel = stringOr(info.preview, "as") == "modelnew";
+    m_heading->setText(tr("Export of %1: nothing is written yet").arg(info.taskPath));
+    m_asModel->setChecked(isModel);
+    m_asNative->setChecked(!isModel);
+    if (!isModel)
+        m_note->setText(tr("The sources and the launch plan as they were judged."));
+    else if (boolOr(info.preview, "checked", false))
+        m_note->setText(
+            tr("This file gave the task's outputs in a clean Python process, with PyTorch alone."));
+    else
+        m_note->setText(tr("This file was not checked in a clean Python process."));
+    setFolder(info.folder);
+    m_write->setEnabled(!info.folder.isEmpty());
+    showFiles();
+}
+
+void ExportPreview::showFiles()
+{
+    while (m_files->count() > 0) {
+        QWidget *old = m_files->widget(0);
+        m_files->removeTab(0);
+        old->deleteLater();
+    }
+    for (const auto &[name, text] : memberOr(m_info.preview, "files").items()) {
+        auto *editor = new CodeEditor(languageOf(toText(name)), m_files);
+        editor->loadText(text.is_string() ? toText(text.get<std::string>()) : QString());
+        editor->setReadOnly(true);
+        m_files->addTab(editor, toText(name));
+    }
+}
+
+} // namespace heddle
