@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/Context.h"
 
-#include <csignal>
-#include <cstdio>
+#include "core/base/File.h"
+
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -32,6 +37,36 @@ int exitCodeOf(Code code)
     }
 }
 
+/// The tasks of a folder as a remedy: "name one of …".
+std::string tasksIn(const fs::path &folder)
+{
+    std::vector<std::string> names;
+    std::error_code code;
+    for (const auto &entry : fs::directory_iterator(folder, code))
+        if (entry.path().extension() == ".py")
+            names.push_back(entry.path().filename().string());
+    if (names.empty())
+        return "name a Python file that defines Model, get_inputs and get_init_inputs";
+    std::sort(names.begin(), names.end());
+    std::string text = "name one of its files:";
+    for (std::size_t i = 0; i < names.size() && i < 6; ++i)
+        text += (i == 0 ? " " : ", ") + names[i];
+    return text + (names.size() > 6 ? ", …" : "");
+}
+
+/// Said before a workspace is made for it.
+Result<void> checkTask(const fs::path &task)
+{
+    std::error_code code;
+    if (fs::is_directory(task, code))
+        return Error(Code::InvalidInput, "this is a folder; a task is one file", task.string(),
+                     tasksIn(task));
+    if (!fs::exists(task, code))
+        return Error(Code::NotFound, "there is no such task file", fs::absolute(task, code).string(),
+                     "give the path of a Python file that defines Model, get_inputs and get_init_inputs");
+    return {};
+}
+
 } // namespace
 
 void requestInterrupt() { interruptSource().request_stop(); }
@@ -41,6 +76,7 @@ Environment Context::environment() const
     Environment environment = Environment::fromProgram();
     if (const std::string python = m_settings.text("python"); !python.empty())
         environment.python = python;
+    environment.unsandboxed = m_settings.isOn("unsandboxed");
     environment.mode = m_settings.text("mode");
     environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));
     return environment;
@@ -56,20 +92,43 @@ Result<void> Context::loadSettings(const fs::path &workspace)
     return {};
 }
 
-Result<Workbench *> Context::workbench(const fs::path &path)
+Result<fs::path> Context::workspaceOf(const fs::path &task) const
 {
-    if (m_workbench)
-        return m_workbench.get();
-    fs::path workspace = m_options.workspace;
-    if (workspace.empty()) {
-        std::error_code code;
-        workspace = path.empty() ? fs::current_path(code) : fs::absolute(path, code);
-        if (!fs::is_directory(workspace, code))
-            workspace = workspace.parent_path();
-    }
+    std::error_code code;
+    if (!task.empty())
+        HEDDLE_CHECK_OK(checkTask(task));
+    if (!m_options.workspace.empty())
+        return fs::absolute(m_options.workspace, code);
+    return task.empty() ? fs::current_path(code) : fs::absolute(task, code).parent_path();
+}
+
+Result<Workbench *> Context::open(const fs::path &workspace)
+{
     HEDDLE_CHECK_OK(loadSettings(workspace));
     HEDDLE_TRY(m_workbench, Workbench::create(environment(), workspace, target()));
     return m_workbench.get();
+}
+
+Result<Workbench *> Context::workbench(const fs::path &task)
+{
+    if (m_workbench)
+        return m_workbench.get();
+    HEDDLE_TRY(const fs::path workspace, workspaceOf(task));
+    if (!m_options.workspace.empty())
+        HEDDLE_CHECK_OK(makeFolder(workspace));
+    return open(workspace);
+}
+
+Result<Workbench *> Context::existingWorkbench()
+{
+    if (m_workbench)
+        return m_workbench.get();
+    HEDDLE_TRY(const fs::path workspace, workspaceOf({}));
+    std::error_code code;
+    if (!fs::is_directory(workspace / ".heddle", code))
+        return Error(Code::NotFound, "nothing was done with Heddle in this folder yet", workspace.string(),
+                     "name the folder of the tasks by --workspace, or begin with heddle-cli optimize TASK");
+    return open(workspace);
 }
 
 const CancelToken &Context::cancel() const

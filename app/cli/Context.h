@@ -35,8 +35,12 @@ public:
     const Settings &settings() const { return m_settings; }
     Environment environment() const;
     std::string target() const { return m_settings.text("target"); }
-    /// The workbench of the workspace that `path` (a task or a folder) belongs to.
-    Result<Workbench *> workbench(const std::filesystem::path &path = {});
+    /// The workbench of the workspace that `task` belongs to; without a task, of the current folder. A folder that
+    /// --workspace names is made. Errors: NotFound or InvalidInput where there is no such task.
+    Result<Workbench *> workbench(const std::filesystem::path &task = {});
+    /// The workbench of a workspace in which something was done before: looking at one makes nothing on disk.
+    /// Errors: NotFound.
+    Result<Workbench *> existingWorkbench();
     const CancelToken &cancel() const;
     ProgressSink progress();
     void clearProgress();
@@ -47,6 +51,9 @@ public:
     int writeJson(Json report, std::string_view command);
 
 private:
+    Result<std::filesystem::path> workspaceOf(const std::filesystem::path &task) const;
+    Result<Workbench *> open(const std::filesystem::path &workspace);
+
     Options m_options;
     Settings m_settings;
     std::unique_ptr<Workbench> m_workbench;

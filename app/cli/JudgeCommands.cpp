@@ -2,7 +2,10 @@
 #include "app/cli/Commands.h"
 #include "app/cli/Print.h"
 
+#include "core/verify/Words.h"
+
 #include <cstdio>
+#include <optional>
 
 namespace heddle::cli {
 
@@ -29,6 +32,60 @@ Result<Json> inSession(Context &context, const fs::path &task, const std::string
     const std::string reason = result ? "done" : isCancelled ? "cancelled" : "failed";
     HEDDLE_CHECK_OK(workbench->endSession(session, reason, result ? std::string() : result.error().text()));
     return result;
+}
+
+/// Why a session ended without a candidate, from its last judgement: a kernel that is right but was timed on a busy
+/// machine is no proposal, and only its evidence says so. Empty: the evidence does not say.
+std::string reasonInEvidence(Store &store, const std::string &session)
+{
+    const auto events = store.eventsAfter(0, session);
+    if (!events)
+        return {};
+    for (auto event = events->rbegin(); event != events->rend(); ++event) {
+        if (event->type != "judged")
+            continue;
+        const Json &verdict = memberOr(memberOr(event->data, "report"), "verdict");
+        if (stringOr(verdict, "class") != "clean")
+            return "its last candidate: " + classText(stringOr(verdict, "class")) + '\n';
+        for (const Json &row : memberOr(verdict, "evidence"))
+            if (stringOr(row, "id") == "machine_quiet" && stringOr(row, "status") != "passed")
+                return "its last candidate is right, but its times do not count: " + stringOr(row, "message")
+                    + "\n  next: let other programs end, see heddle-cli doctor --noise, and run it again\n";
+        return {};
+    }
+    return {};
+}
+
+/// What a person does next with what was found: look at the proposal, land it, find the exported files.
+std::string nextSteps(const Context &context, const Json &report, const fs::path &exportFolder)
+{
+    std::string text;
+    for (const Json &file : memberOr(memberOr(report, "export"), "files"))
+        if (file.is_string())
+            text += "wrote " + (exportFolder / file.get<std::string>()).string() + '\n';
+    const std::string proposal = stringOr(report, "proposal");
+    if (proposal.empty())
+        return text;
+    fs::path workspace = context.options().workspace;
+    if (workspace.empty())
+        workspace = fs::path(stringOr(memberOr(report, "task"), "path")).parent_path();
+    return text + "next: heddle-cli proposals show " + proposal + " --workspace " + workspace.string()
+        + "  (then accept or reject)\n";
+}
+
+/// Refused before minutes of work, not after.
+Result<void> checkExportFolder(const fs::path &folder)
+{
+    std::error_code code;
+    if (folder.empty() || !fs::exists(folder, code))
+        return {};
+    if (!fs::is_directory(folder, code))
+        return Error(Code::InvalidInput, "the export needs a folder, and this is a file", folder.string(),
+                     "name a new or empty folder");
+    if (!fs::is_empty(folder, code))
+        return Error(Code::InvalidInput, "the folder for the export is not empty", folder.string(),
+                     "name a new or empty folder");
+    return {};
 }
 
 } // namespace
@@ -114,6 +171,8 @@ int judge(Context &context, const JudgeArguments &arguments)
 
 int optimize(Context &context, const OptimizeArguments &arguments)
 {
+    if (auto free = checkExportFolder(arguments.exportFolder); !free)
+        return context.fail(free.error(), "optimize");
     auto workbench = context.workbench(arguments.task);
     if (!workbench)
         return context.fail(workbench.error(), "optimize");
@@ -141,8 +200,11 @@ int optimize(Context &context, const OptimizeArguments &arguments)
                                                : "no_candidate",
                      stringOr(*report, "message"))
         .has_value();
-    if (!context.options().quiet)
+    if (!context.options().quiet) {
         print(reportText(*report, context.options().verbose));
+        print(hasCandidate ? nextSteps(context, *report, arguments.exportFolder)
+                           : reasonInEvidence((*workbench)->store(), *session));
+    }
     const int code = hasCandidate ? verdictCode(*report) : reason == "at_roof" ? Done : NoCandidate;
     const int written = context.writeJson(std::move(*report), "optimize");
     return written != Done ? written : code;

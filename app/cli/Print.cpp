@@ -27,6 +27,9 @@ std::string millisecondsText(const Json &row)
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number())
         text += "  [" + timeText(interval[0].get<double>() / 1e3) + ", "
             + timeText(interval[1].get<double>() / 1e3) + "]";
+    // Ratios are formed of these, see docs/decisions/0013.
+    if (memberOr(row, "undisturbed_ms").is_number())
+        text += "  undisturbed " + timeText(numberOr(row, "undisturbed_ms", 0.0) / 1e3);
     return text;
 }
 
@@ -108,10 +111,13 @@ std::string reportText(const Json &report, bool verbose)
         out += "task  " + stringOr(task, "name") + "  (" + stringOr(task, "path") + ")\n";
     const Json &candidate = memberOr(report, "candidate");
     if (!candidate.is_object())
-        return out + "no candidate: " + stringOr(report, "reason", "none was made") + '\n';
+        return out + "no candidate (" + stringOr(report, "reason", "none was made") + ")"
+            + (stringOr(report, "message").empty() ? std::string() : ": " + stringOr(report, "message"))
+            + '\n';
     out += "baselines\n";
     addBaselines(out, memberOr(report, "baselines"));
-    out += "  " + padded("candidate", 26) + millisecondsText(candidate) + '\n';
+    if (memberOr(candidate, "median_ms").is_number())
+        out += "  " + padded("candidate", 26) + millisecondsText(candidate) + '\n';
     addRoof(out, memberOr(report, "roof"));
     const Json &speedup = memberOr(report, "speedup");
     addSpeedups(out, memberOr(speedup, "deployed"), "speedup as deployed (the export, timed in PyTorch)");
@@ -124,12 +130,18 @@ std::string reportText(const Json &report, bool verbose)
     const Json &verdict = memberOr(report, "verdict");
     out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage")
         + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";
+    // After the first failure the other checks are not reached: one line says so for all of them.
+    int unreached = 0;
     for (const Json &row : memberOr(verdict, "evidence")) {
         const std::string status = stringOr(row, "status");
-        if (verbose || status != "passed")
-            out +=
-                "  " + mark(status) + ' ' + padded(stringOr(row, "id"), 20) + stringOr(row, "message") + '\n';
+        const std::string message = stringOr(row, "message");
+        if (!verbose && message.rfind("not reached", 0) == 0)
+            ++unreached;
+        else if (verbose || status != "passed")
+            out += "  " + mark(status) + ' ' + padded(stringOr(row, "id"), 20) + message + '\n';
     }
+    if (unreached > 0)
+        out += "  – " + std::to_string(unreached) + " more checks were not reached (--verbose lists them)\n";
     return out;
 }
 

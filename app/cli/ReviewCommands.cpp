@@ -92,7 +92,7 @@ int listProposals(Context &context)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_TRY(const std::vector<ProposalRow> rows, workbench->store().proposals());
         Json list = Json::array();
         for (const ProposalRow &row : rows) {
@@ -111,7 +111,7 @@ int showProposal(Context &context, const std::string &id)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         Store &store = workbench->store();
         HEDDLE_TRY(const std::optional<ProposalRow> row, store.proposal(id));
         if (!row)
@@ -142,7 +142,7 @@ int acceptProposal(Context &context, const std::string &id, const std::vector<st
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_TRY(const std::optional<ProposalRow> row, workbench->store().proposal(id));
         HEDDLE_TRY(Json landed, workbench->accept(id, selectionFrom(hunks), "person"));
         text = "landed in " + stringOr(landed, "folder") + " as revision "
@@ -160,7 +160,7 @@ int rejectProposal(Context &context, const std::string &id, const std::string &r
                    const std::string &comment)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         return workbench->reject(id, reason, comment, "person");
     };
     return finish(context, run(), "rejected\n", "proposals reject");
@@ -169,7 +169,7 @@ int rejectProposal(Context &context, const std::string &id, const std::string &r
 int undoDecision(Context &context, std::int64_t decision)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         return workbench->undo(decision, "person");
     };
     return finish(context, run(), "undone\n", "proposals undo");
@@ -179,7 +179,7 @@ int commentProposal(Context &context, const std::string &id, const std::string &
                     const std::string &text)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_CHECK_OK(workbench->comment(id, file, line, -1, text, "person"));
         return Json{{"proposal", id}};
     };
@@ -189,7 +189,7 @@ int commentProposal(Context &context, const std::string &id, const std::string &
 int restoreRevision(Context &context, const std::string &task, const std::string &revision)
 {
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         return workbench->restore(task, revision, "person");
     };
     return finish(context, run(), "restored\n", "proposals restore");
@@ -199,7 +199,7 @@ int listSessions(Context &context)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_TRY(const std::vector<SessionRow> rows, workbench->store().sessions());
         Json list = Json::array();
         for (const SessionRow &row : rows) {
@@ -224,7 +224,7 @@ int showSession(Context &context, const std::string &session)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_TRY(const std::vector<Event> events, workbench->store().eventsAfter(0, session));
         if (events.empty())
             return Error(Code::NotFound, "there is no such session in this workspace", session,
@@ -251,7 +251,7 @@ int checkSessions(Context &context)
 {
     std::string text;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.workbench());
+        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         HEDDLE_CHECK_OK(workbench->store().checkProjections());
         HEDDLE_TRY(const std::int64_t last, workbench->store().lastEventId());
         text = "the views match the events (" + std::to_string(last) + ")\n";

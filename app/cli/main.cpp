@@ -3,9 +3,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace heddle::cli {
 
@@ -47,6 +51,9 @@ void addCommon(CLI::App &app, Options &options)
     setting("seed", "mixed into the oracle's secret");
     setting("tolerance", "absolute and relative, of the output's scale (default: by dtype)");
     setting("python", "an interpreter with torch 2.9 or newer");
+    app.add_flag_callback(
+        "--unsandboxed", [&options] { options.settings["unsandboxed"] = "true"; },
+        "go on where no sandbox works: strangers' code then runs as you, and no verdict is clean");
     app.add_flag("--quiet", options.quiet, "print errors only");
     app.add_flag("--verbose", options.verbose, "print every row of the evidence");
 }
@@ -87,7 +94,7 @@ void addJudging(CLI::App &app, Chosen &chosen)
         ->capture_default_str()
         ->check(CLI::IsMember({"builtin"}));
     optimizeCommand->add_option("--budget-seconds", optimizing.budgetSeconds, "default: the setting (120)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1.0, 86400.0));
     optimizeCommand->add_option("--export", optimizing.exportFolder,
                                 "write the best clean candidate into this new or empty folder");
     optimizeCommand->callback(
@@ -124,7 +131,7 @@ void addReview(CLI::App &app, Chosen &chosen)
         command->callback([&chosen, run] { chosen = run; });
         return command;
     };
-    sub("show", "the diff against the head, with its verdict",
+    sub("show", "the diff against its base, with its verdict",
         [](Context &context) { return showProposal(context, id); })
         ->add_option("PROPOSAL", id)
         ->required();
@@ -182,6 +189,35 @@ void addBench(CLI::App &app, Chosen &chosen)
         [&chosen] { chosen = [](Context &context) { return benchTiming(context, judgements); }; });
 }
 
+/// Says what was wrong with the command line and, where a command is missing or unknown, which there are.
+int explainUsage(const CLI::App &app, const CLI::ParseError &error)
+{
+    const CLI::App *asked = &app; // the innermost command that was understood
+    std::string path = "heddle-cli";
+    for (auto parsed = asked->get_subcommands(); !parsed.empty(); parsed = asked->get_subcommands()) {
+        asked = parsed.back();
+        path += ' ' + asked->get_name();
+    }
+    const auto commands = asked->get_subcommands([](const CLI::App *) { return true; });
+    const bool isCommandMissing = !commands.empty() && asked->get_require_subcommand_min() > 0;
+    if (!isCommandMissing) {
+        std::fprintf(stderr, "%s: %s\n  next: see %s --help\n", path.c_str(), error.what(), path.c_str());
+        return BadInput;
+    }
+    // In such a place the first word that is no option was meant as a command.
+    const std::vector<std::string> unknown = app.remaining();
+    const auto word = std::find_if(unknown.begin(), unknown.end(),
+                                   [](const std::string &text) { return text.rfind('-', 0) != 0; });
+    if (word != unknown.end())
+        std::fprintf(stderr, "%s: there is no command '%s'; there are\n", path.c_str(), word->c_str());
+    else
+        std::fprintf(stderr, "%s: a command is missing; there are\n", path.c_str());
+    for (const CLI::App *command : commands)
+        std::fprintf(stderr, "  %-10s %s\n", command->get_name().c_str(), command->get_description().c_str());
+    std::fprintf(stderr, "  next: see %s COMMAND --help\n", path.c_str());
+    return BadInput;
+}
+
 int run(int argc, char **argv)
 {
     // A worker behind ssh that goes away is an error to report, not the end of this program.
@@ -197,11 +233,14 @@ int run(int argc, char **argv)
     addJudging(app, chosen);
     addReview(app, chosen);
     addBench(app, chosen);
+    for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
+        command->footer("Options of every command, such as --workspace and --json: heddle-cli --help");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-        const int code = app.exit(error);
-        return code == 0 ? Done : BadInput;
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+            return app.exit(error); // --help and --version
+        return explainUsage(app, error);
     }
     Context context(options);
     return chosen(context);
