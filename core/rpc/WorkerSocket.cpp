@@ -3,21 +3,18 @@
 
 #include "core/base/Digest.h"
 #include "core/base/File.h"
+#include "core/rpc/StartProcess.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
-
-extern char **environ;
 
 namespace heddle {
 
@@ -43,40 +40,6 @@ Result<Fd> connectTo(const fs::path &path)
     return socket;
 }
 
-/// Starts a program that outlives us, in a session of its own, without our terminal. Its stderr goes to `log`.
-Result<void> startDetached(const std::vector<std::string> &arguments, const fs::path &log)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    // The caller may block signals for a thread of its own; the worker must still hear SIGTERM.
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    std::vector<char *> argv;
-    for (const std::string &argument : arguments)
-        argv.push_back(const_cast<char *>(argument.c_str()));
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed =
-        ::posix_spawn(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0)
-        return Error(Code::Environment,
-                     std::string("the worker could not be started: ") + std::strerror(failed),
-                     arguments.front(), "build or install heddle-worker");
-    // Reaped by a thread that sleeps until then: the worker usually outlives us.
-    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
-    return {};
-}
-
 std::string lastLines(const fs::path &log)
 {
     auto text = readFile(log, 1u << 20);
@@ -94,7 +57,15 @@ Result<void> startWorker(const WorkerLaunch &launch, const fs::path &socket, con
         arguments.insert(arguments.end(), {"--python", launch.python.string()});
     if (launch.unsandboxed)
         arguments.push_back("--unsandboxed");
-    return startDetached(arguments, log);
+    const Fd error(::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    ProcessStart start;
+    start.arguments = std::move(arguments);
+    start.error = error.value();
+    start.outlivesUs = true;
+    if (const auto started = startProcess(start); !started)
+        return Error(Code::Environment, started.error().message(), launch.worker.string(),
+                     "build or install heddle-worker");
+    return {};
 }
 
 } // namespace

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workbench/WorkerConnection.h"
 
+#include "core/rpc/StartProcess.h"
 #include "core/rpc/WorkerSocket.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <thread>
-
-extern char **environ;
 
 namespace heddle {
 
@@ -34,37 +30,15 @@ Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments, 
     Fd ourOut(in[1]);
     Fd ourIn(out[0]);
     Fd childOut(out[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, childIn.value(), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, childOut.value(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors.value(), STDERR_FILENO);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    // A group of its own: Ctrl-C is for us, who cancel the request and wait for its end. And none of the signals that
-    // we block or ignore, so that ssh can be ended.
-    sigset_t none;
-    sigset_t pipe;
-    sigemptyset(&none);
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &pipe);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    std::vector<char *> argv;
-    for (const std::string &argument : arguments)
-        argv.push_back(const_cast<char *>(argument.c_str()));
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed =
-        ::posix_spawnp(&pid, arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    if (failed != 0)
-        return Error(Code::Environment, "ssh could not be started", arguments.front(),
-                     "install an ssh client");
-    std::thread([pid] { ::waitpid(pid, nullptr, 0); }).detach();
+    // Ctrl-C is for us, who cancel the request and wait for its end; so ssh stays in a group of its own.
+    ProcessStart start;
+    start.arguments = arguments;
+    start.input = childIn.value();
+    start.output = childOut.value();
+    start.error = errors.value();
+    if (const auto started = startProcess(start); !started)
+        return Error(Code::Environment, "ssh could not be started: " + started.error().message(),
+                     arguments.front(), "install an ssh client");
     return std::pair<Fd, Fd>(std::move(ourIn), std::move(ourOut));
 }
 
@@ -133,6 +107,8 @@ Result<void> WorkerConnection::connectRemote(const CancelToken &cancel)
     const char *remote = std::getenv("HEDDLE_REMOTE_WORKER");
     std::vector<std::string> arguments{program != nullptr ? program : "ssh", "-o", "BatchMode=yes", m_host,
                                        remote != nullptr ? remote : "heddle-worker --stdio"};
+    if (m_environment.unsandboxed)
+        arguments.back() += " --unsandboxed";
     m_errors = Fd(::memfd_create("heddle-ssh-errors", MFD_CLOEXEC));
     if (!m_errors.isOpen())
         return Error(Code::Io, "no memory for the messages of ssh", m_host);
