@@ -149,7 +149,7 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
     return arguments;
 }
 
-std::vector<std::string> childEnvironment(const SandboxPolicy &policy)
+std::vector<std::string> childEnvironment(const SandboxPolicy &policy, Rung rung)
 {
     const std::string scratch = policy.scratch.string();
     std::string devices;
@@ -167,6 +167,8 @@ std::vector<std::string> childEnvironment(const SandboxPolicy &policy)
         std::erase_if(environment, [&](const std::string &old) { return old.starts_with(name); });
         environment.push_back(entry);
     }
+    if (rung == Rung::None)
+        environment.emplace_back("HEDDLE_UNSANDBOXED=1");
     return environment;
 }
 
@@ -186,9 +188,11 @@ Result<void> checkPolicy(const SandboxPolicy &policy)
     for (const std::string &entry : policy.environment) {
         if (entry.find('=') == std::string::npos || entry.front() == '=')
             return Error(Code::InvalidInput, "an environment entry must read NAME=value", entry);
-        // It tells the inner walls what the outer ones allow.
+        // They tell the inner walls what the outer ones allow.
         if (entry.starts_with("HEDDLE_DEVICES="))
             return Error(Code::InvalidInput, "HEDDLE_DEVICES is made from the policy's devices", entry);
+        if (entry.starts_with("HEDDLE_UNSANDBOXED="))
+            return Error(Code::InvalidInput, "HEDDLE_UNSANDBOXED is made from the rung", entry);
     }
     return {};
 }

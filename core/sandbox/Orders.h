@@ -31,8 +31,9 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
                                              const std::filesystem::path &bubblewrap,
                                              const std::filesystem::path &launcher);
 
-/// The whole environment of the child.
-std::vector<std::string> childEnvironment(const SandboxPolicy &policy);
+/// The whole environment of the child. On the rung `None` HEDDLE_UNSANDBOXED=1 tells the inner walls (Enter.h) that they
+/// may be missing.
+std::vector<std::string> childEnvironment(const SandboxPolicy &policy, Rung rung);
 
 /// Checks paths before anything is started. Errors: InvalidInput naming the path.
 Result<void> checkPolicy(const SandboxPolicy &policy);

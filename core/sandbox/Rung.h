@@ -11,7 +11,7 @@ namespace heddle {
 enum class Rung {
     Bubblewrap, ///< own namespaces by bubblewrap, then Landlock and seccomp
     Landlock,   ///< another user where we are root, own namespaces where possible, Landlock and seccomp
-    None,       ///< nothing holds: children are refused
+    None,       ///< nothing holds: children are refused, unless the person asked to go without (Spawner.h)
 };
 
 /// "bubblewrap", "landlock" or "none".

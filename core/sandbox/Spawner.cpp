@@ -235,7 +235,8 @@ Result<std::shared_ptr<Child::State>> Spawner::State::start(const SpawnRequest &
     passed.push_back(statusOfChild.value());
 
     std::vector<std::string> words;
-    Launch launch{rung.rung, ::geteuid() == 0, 0, ::getpid()};
+    // Without a wall nothing is hidden or given up, the user neither: files of the person would be out of reach.
+    Launch launch{rung.rung, rung.rung != Rung::None && ::geteuid() == 0, 0, ::getpid()};
     if (launch.isRoot) {
         HEDDLE_TRY(launch.user, handOver(request.policy.scratch, nextUser++));
     }
@@ -246,7 +247,7 @@ Result<std::shared_ptr<Child::State>> Spawner::State::start(const SpawnRequest &
     words.push_back(compactText(launchOrders(request.policy, launch)));
     words.emplace_back("--");
     words.insert(words.end(), request.argv.begin(), request.argv.end());
-    std::vector<std::string> environment = childEnvironment(request.policy);
+    std::vector<std::string> environment = childEnvironment(request.policy, rung.rung);
     const std::vector<char *> argv = pointersTo(words);
     const std::vector<char *> environmentPointers = pointersTo(environment);
 
@@ -337,9 +338,20 @@ Result<std::unique_ptr<Spawner>> Spawner::create(RungReport rung)
         std::string why = "no sandbox holds on this machine";
         for (const std::string &reason : rung.reasons)
             why += "; " + reason;
-        return Error(Code::Environment, why, {},
-                     "install bubblewrap and allow user namespaces, or use a newer kernel");
+        return Error(
+            Code::Environment, why, {},
+            "install bubblewrap and allow user namespaces, or use a newer kernel; --unsandboxed accepts "
+            "the risk, and no verdict is clean then");
     }
+    return make(std::move(rung));
+}
+
+Result<std::unique_ptr<Spawner>> Spawner::createUnsandboxed() { return make(probeRung()); }
+
+Result<std::unique_ptr<Spawner>> Spawner::createUnsandboxed(RungReport rung) { return make(std::move(rung)); }
+
+Result<std::unique_ptr<Spawner>> Spawner::make(RungReport rung)
+{
     auto state = std::make_unique<State>();
     HEDDLE_TRY(state->launcher, ownFile("heddle-launch"));
     if (rung.rung == Rung::Bubblewrap) {

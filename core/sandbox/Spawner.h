@@ -30,6 +30,10 @@ public:
     static Result<std::unique_ptr<Spawner>> create();
     /// With a known rung, for tests and for a worker that has probed already.
     static Result<std::unique_ptr<Spawner>> create(RungReport rung);
+    /// The person's choice by --unsandboxed: as create(), but where no rung holds children start without an outer wall,
+    /// with the limits alone, and their reports say so. Errors: those of missing programs.
+    static Result<std::unique_ptr<Spawner>> createUnsandboxed();
+    static Result<std::unique_ptr<Spawner>> createUnsandboxed(RungReport rung);
     ~Spawner();
 
     const RungReport &rung() const;
@@ -41,6 +45,7 @@ public:
 private:
     struct State;
     explicit Spawner(std::unique_ptr<State> state);
+    static Result<std::unique_ptr<Spawner>> make(RungReport rung);
     std::unique_ptr<State> m_state;
 };
 

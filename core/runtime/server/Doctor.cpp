@@ -49,9 +49,13 @@ Json pythonRow(Machine &machine)
 Json sandboxRow(Machine &machine)
 {
     const RungReport &rung = machine.spawner().rung();
-    if (rung.rung == Rung::None)
-        return bad("sandbox", rung.reasons.empty() ? "no sandbox" : rung.reasons.front(),
-                   "install bubblewrap");
+    if (rung.rung == Rung::None) {
+        std::string missing =
+            "no sandbox holds, and --unsandboxed asked to go on without: no verdict is clean";
+        for (const std::string &reason : rung.reasons)
+            missing += "; " + reason;
+        return bad("sandbox", missing, "install bubblewrap and allow user namespaces, or use a newer kernel");
+    }
     std::string found =
         std::string(rungName(rung.rung)) + ", Landlock version " + std::to_string(rung.landlockAbi);
     for (const std::string &reason : rung.reasons)

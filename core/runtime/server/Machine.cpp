@@ -96,7 +96,7 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     if (options.python.empty()) {
         HEDDLE_TRY(machine->m_options.python, findPython());
     }
-    HEDDLE_TRY(machine->m_spawner, Spawner::create());
+    HEDDLE_TRY(machine->m_spawner, options.unsandboxed ? Spawner::createUnsandboxed() : Spawner::create());
     machine->m_gomp = findGomp(machine->m_options.python);
     machine->m_threads = static_cast<int>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
     const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));

@@ -39,7 +39,10 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const Cancel
         return error;
     }
     Json info = std::move(opened->result);
+    // An export carries the files that the task imports.
+    info["siblings"] = task.siblings;
     info["sandbox"] = memberOr(forked.hello, "sandbox");
+    info["sandbox"]["rung"] = stringOr(subject->child().report(), "rung", "none");
     return Oracle(std::move(subject), std::move(info));
 }
 

@@ -240,6 +240,13 @@ Result<Json> confine(const Json &orders, int status)
         return Error(Code::Cancelled, "the parent has gone");
     if (const std::string folder = stringOr(orders, "folder"); ::chdir(folder.c_str()) != 0)
         return systemError("cannot enter the scratch folder");
+    if (stringOr(orders, "rung") == "none") {
+        // The person asked for it where nothing holds: limits, death with the worker, and no wall.
+        done["landlock"] = 0;
+        done["seccomp"] = false;
+        done["user"] = ::getuid();
+        return done;
+    }
     LandlockRules rules;
     rules.readOnly = stringsOf(orders, "read");
     rules.readWrite = stringsOf(orders, "write");

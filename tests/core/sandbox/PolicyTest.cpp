@@ -72,7 +72,7 @@ TEST(PolicyTest, aPolicysEnvironmentReplacesTheStandardOne)
     SandboxPolicy policy;
     policy.scratch = "/scratch";
     policy.environment = {"PATH=/opt/bin", "OMP_NUM_THREADS=2"};
-    const auto environment = childEnvironment(policy);
+    const auto environment = childEnvironment(policy, Rung::Bubblewrap);
     const auto count = [&](std::string_view start) {
         return std::count_if(environment.begin(), environment.end(),
                              [&](const std::string &entry) { return entry.starts_with(start); });
