@@ -42,7 +42,7 @@ public:
     virtual Result<Json> compile(const std::string &candidate) = 0;
     /// The quick verdict: a report as in core/schemas/report.schema.json.
     virtual Result<Json> verify(const std::string &candidate) = 0;
-    /// Runner timing of a candidate with these tunables: {"median_ms", "ci_ms": [lo, hi], "runs"}. Correctness is
+    /// Runner timing of a candidate with these tunables: {"median_ms", "undisturbed_ms", "ci_ms": [lo, hi], "runs"}. Correctness is
     /// not checked: only for choosing between variants of a verified candidate.
     virtual Result<Json> benchmark(const std::string &candidate, const Json &tunables) = 0;
     /// Makes the proposal (confirmed first). Returns its id and the confirmed report.

@@ -71,6 +71,7 @@ std::vector<EventType> makeEventTypes()
          {{"candidate", Name},
           {"tunables", Object},
           {"median_ms", Number},
+          {"undisturbed_ms", Number, Optional},
           {"ci_ms", Array},
           {"runs", Integer}}},
         {"proposal_opened",

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int resamples = 1000;
 constexpr double normalQuantile = 1.959964;
+constexpr double undisturbedQuantile = 0.05;
 
 /// Median of the rounds' pooled calls, for rounds named by `chosen`.
 double pooledMedian(std::span<const RoundSamples> rounds, std::span<const std::size_t> chosen,
@@ -28,6 +29,24 @@ double pooledMedian(std::span<const RoundSamples> rounds, std::span<const std::s
     if (scratch.size() % 2 == 1)
         return *middle;
     return (*middle + *std::max_element(scratch.begin(), middle)) / 2.0;
+}
+
+/// The fastest call of each block; 0 for a block without calls.
+std::vector<double> fastestOfEach(std::span<const RoundSamples> blocks)
+{
+    std::vector<double> fastest;
+    for (const RoundSamples &block : blocks)
+        fastest.push_back(block.empty() ? 0.0 : *std::min_element(block.begin(), block.end()));
+    return fastest;
+}
+
+double lowQuantile(std::span<const double> values, std::span<const std::size_t> chosen,
+                   std::vector<double> &scratch)
+{
+    scratch.clear();
+    for (const std::size_t index : chosen)
+        scratch.push_back(values[index]);
+    return quantile(scratch, undisturbedQuantile);
 }
 
 /// Bootstrap standard error of `statistic` over rounds, times Student's t and the factor sqrt(n/(n-1)) that
@@ -114,22 +133,29 @@ Interval medianInterval(std::span<const RoundSamples> rounds, std::uint64_t seed
     return {value, std::max(0.0, value - width), value + width};
 }
 
+double undisturbedTime(std::span<const RoundSamples> blocks)
+{
+    return quantile(fastestOfEach(blocks), undisturbedQuantile);
+}
+
 Interval speedup(std::span<const RoundSamples> baseline, std::span<const RoundSamples> subject,
                  double noiseFloor, std::uint64_t seed)
 {
-    const Interval unknown{0.0, 0.0, std::numeric_limits<double>::infinity()};
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     if (baseline.size() != subject.size() || baseline.empty())
-        return unknown;
+        return {0.0, 0.0, infinity};
+    const std::vector<double> slow = fastestOfEach(baseline);
+    const std::vector<double> fast = fastestOfEach(subject);
     std::vector<double> scratch;
     const auto logRatio = [&](std::span<const std::size_t> chosen) {
-        const double slow = pooledMedian(baseline, chosen, scratch);
-        const double fast = pooledMedian(subject, chosen, scratch);
-        return slow > 0.0 && fast > 0.0 ? std::log(slow / fast) : 0.0;
+        const double above = lowQuantile(slow, chosen, scratch);
+        const double below = lowQuantile(fast, chosen, scratch);
+        return above > 0.0 && below > 0.0 ? std::log(above / below) : 0.0;
     };
     const std::vector<std::size_t> all = allOf(baseline.size());
     const double value = logRatio(all);
     if (baseline.size() < 2)
-        return {std::exp(value), 0.0, std::numeric_limits<double>::infinity()};
+        return {std::exp(value), 0.0, infinity};
     const double width = std::hypot(halfWidth(baseline.size(), seed, logRatio), noiseFloor);
     return {std::exp(value), std::exp(value - width), std::exp(value + width)};
 }

@@ -28,10 +28,15 @@ double geometricMean(std::span<const double> values);
 /// not independent) and is widened by Student's t for few rounds.
 Interval medianInterval(std::span<const RoundSamples> rounds, std::uint64_t seed);
 
-/// How many times faster `subject` is than `baseline`: ratio of medians, paired by round, with the same
-/// bootstrap on the logarithm. `noiseFloor` is the relative half-width (0.02 = 2 %) under which two
-/// processes that run the same code can't be told apart on this machine; it is added in quadrature.
-/// Both must have the same number of rounds, at least 2, else the interval is (0, infinity).
+/// What a call takes where the machine leaves it alone: the 5 % quantile over blocks of each block's fastest call. Other guests
+/// of a machine only ever add time, so this repeats to half a percent where the median of the same calls moves by four
+/// (docs/decisions/0013). 0 for no blocks.
+double undisturbedTime(std::span<const RoundSamples> blocks);
+
+/// How many times faster `subject` is than `baseline`: ratio of their undisturbed times, with a bootstrap over blocks (block i
+/// of both ran one after the other on the same inputs) on the logarithm. `noiseFloor` is the relative half-width (0.02 = 2 %)
+/// under which two processes that run the same code can't be told apart on this machine; it is added in quadrature.
+/// Both must have the same number of blocks, at least 2, else the interval is (0, infinity).
 Interval speedup(std::span<const RoundSamples> baseline, std::span<const RoundSamples> subject,
                  double noiseFloor, std::uint64_t seed);
 

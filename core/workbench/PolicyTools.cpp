@@ -170,8 +170,8 @@ Result<Json> PolicyTools::submitJudged(const std::string &candidate, const std::
     if (numberOr(ratio, "value", 0.0) < 1.0)
         return result;
     const bool isBetter = !m_best
-        || numberOr(memberOr(report, "candidate"), "median_ms", 1e300)
-            < numberOr(memberOr(m_best->report, "candidate"), "median_ms", 1e300);
+        || numberOr(memberOr(report, "candidate"), "undisturbed_ms", 1e300)
+            < numberOr(memberOr(m_best->report, "candidate"), "undisturbed_ms", 1e300);
     std::string item;
     HEDDLE_TRY(const std::vector<CandidateRow> rows, m_workbench.store().candidates(m_session.id));
     for (const CandidateRow &row : rows) {

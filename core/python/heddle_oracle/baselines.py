@@ -44,6 +44,8 @@ class Baselines:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._ready: dict[str, Baseline] = {}
+        # Kept from block to block, as a candidate's is, so that its inputs keep their memory.
+        self._subjects: dict[str, tuple[ArenaView, ModuleSubject]] = {}
 
     def prepare(self, name: str) -> dict[str, Any]:
         """{seconds, ok, reason?}: compiles and warms a baseline within 120 s."""
@@ -78,13 +80,20 @@ class Baselines:
         baseline = self._ready.get(name)
         if baseline is None:
             raise OracleError("conflict", f"the baseline {name} was not prepared")
+        made = self._subjects.get(name)
+        if made is not None and made[0] is arena:
+            return made[1]
         model = baseline.model
 
         def load(states: list[torch.Tensor]) -> None:
             copy_state(_state_of(model), states)
 
         targets = [place.tensor for place in state_places(model).values()]
-        return ModuleSubject(baseline.call, arena, targets, load if baseline.loads_state else None)
+        subject = ModuleSubject(
+            baseline.call, arena, targets, load if baseline.loads_state else None
+        )
+        self._subjects[name] = (arena, subject)
+        return subject
 
     def _make(self, name: str) -> Baseline:
         model = copy.deepcopy(self._task.model)

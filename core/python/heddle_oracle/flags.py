@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from heddle_oracle.errors import OracleError
+
 Flags = dict[str, Any]
 
 
@@ -43,5 +45,8 @@ def restore(flags: Flags) -> None:
 
 
 def use_threads(count: int) -> None:
-    """Sets PyTorch's thread count for this process; at least 1."""
-    torch.set_num_threads(max(1, int(count)))
+    """Sets PyTorch's thread count for this process. Both sides of a comparison name the same one,
+    so there is no default here."""
+    if count < 1:
+        raise OracleError("invalid_input", f"{count} is no number of threads", "threads")
+    torch.set_num_threads(count)

@@ -87,7 +87,7 @@ class Oracle:
         if not all(isinstance(text, str) for text in siblings.values()):
             raise OracleError("protocol", "siblings must map names to text", where="siblings")
         sources = Sources(request.need("path", str), request.need("source", str), siblings)
-        flags.use_threads(request.optional("threads", int, os.cpu_count() or 1))
+        flags.use_threads(request.need("threads", int))
         task = Task(
             sources,
             request.optional("mode", str, "as-constructed"),
@@ -212,7 +212,9 @@ class Oracle:
             "dropped": False,
             "in_domain": in_domain,
             "detail": detail,
-            "checksum": [hashlib.sha256(tensor_bytes(t)).hexdigest() for t in filled],
+            "checksum": [hashlib.sha256(tensor_bytes(t)).hexdigest() for t in filled]
+            if request.optional("checksum", bool, True)
+            else [],
         }
 
     def _fresh_state(self, how: str, state_slot: int | None) -> list[torch.Tensor]:

@@ -44,7 +44,7 @@ class Runner:
         entry = request.need("entry", str)
         class_name = request.need("class", str)
         layout = request.need("layout", dict)
-        flags.use_threads(request.optional("threads", int, 1))
+        flags.use_threads(request.need("threads", int))
         fd = request.take_fd()
         try:
             arena = ArenaView(fd, layout, writable=False)
@@ -79,7 +79,12 @@ class Runner:
 
         targets = [None if name is None else own[name].tensor for name in names]
         self._subject = ModuleSubject(model, arena, targets, load if state_by is not None else None)
-        return {"state_by": state_by, "state_missing": missing, "parameters": list(own)}
+        return {
+            "state_by": state_by,
+            "state_missing": missing,
+            "parameters": list(own),
+            "threads": torch.get_num_threads(),
+        }
 
     def _coverage(self, request: Request) -> dict[str, Any]:
         if self._subject is None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +16,29 @@ from heddle_oracle.doorbell import GUARD_BYTES, GUARD_FILL, Spans
 from heddle_oracle.encode import DTYPES, decode
 
 _data_ptr = torch.Tensor.data_ptr
+_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _CALL_ALIGNMENT = 64
+
+
+# glibc's DEFAULT_MMAP_THRESHOLD_MAX on 64-bit machines, less room for the headers of a block.
+_LARGEST_DYNAMIC_BLOCK = (32 << 20) - (64 << 10)
+
+
+def settle_allocator() -> None:
+    """Puts glibc's moving thresholds where one freed large tensor puts them in any process.
+
+    Freeing a mapped block raises M_MMAP_THRESHOLD to its size, at most 32 MiB, and M_TRIM_THRESHOLD
+    to twice that (mallopt(3)). Two processes with the same code but another past would otherwise
+    pay for fresh pages differently.
+    """
+    block = torch.empty(_LARGEST_DYNAMIC_BLOCK, dtype=torch.uint8)
+    del block
+
+
+def give_back_pages() -> None:
+    """Returns the free memory of this process's heap to the system (malloc_trim(3))."""
+    if _malloc_trim is not None:
+        _malloc_trim(0)
 
 
 def span(tensor: torch.Tensor) -> tuple[int, int]:
@@ -49,6 +73,7 @@ class ModuleSubject:
         targets: Sequence[Callable[[], torch.Tensor] | None],
         load: Callable[[list[torch.Tensor]], None] | None,
     ) -> None:
+        settle_allocator()
         layout = arena.layout
         self._module = module
         self._arena = arena
@@ -63,6 +88,7 @@ class ModuleSubject:
         self._updates = [names.index(name) for name in layout["updates"]]
         self._args: tuple[Any, ...] = ()
         self._kwargs: dict[str, Any] = {}
+        self._pad: torch.Tensor | None = None
         self._held: list[torch.Tensor | None] = [None] * len(self._specs)
         self._blocks: list[torch.Tensor] = []
         self._outputs: list[torch.Tensor] = []
@@ -107,6 +133,20 @@ class ModuleSubject:
             target = self._targets[index]
             if target is not None:
                 target().copy_(self._arena.state(state_slot, index))
+
+    def begin_block(self) -> None:
+        """New memory for what is not state: other addresses, other physical pages.
+
+        Where a buffer lies in the caches moves a run by several percent and stays for the life of a
+        process. Drawn anew for each block it is noise that many blocks average out, and the same on
+        both sides (Curtsinger and Berger, Stabilizer, 2013). The first call of a block, which is
+        not timed, pays for it.
+        """
+        self.release()
+        self._held = [None] * len(self._specs)
+        self._pad = None
+        give_back_pages()
+        self._pad = torch.empty(secrets.randbelow(16384) * _CALL_ALIGNMENT, dtype=torch.uint8)
 
     def poison(self) -> None:
         # PyTorch has no hook into the module's own allocations, but blocks of the outputs' sizes

@@ -113,3 +113,11 @@ def test_what_the_task_changes_of_other_modules_does_not_reach_another_task(
     for child in (first, second):
         oracle_zygote.children.remove(child)
         child.kill()
+
+
+def test_a_task_is_opened_with_a_number_of_threads_and_uses_it(oracle: Child) -> None:
+    for threads in (0, -1):
+        with pytest.raises(RemoteError) as caught:
+            oracle.open(GOOD, threads=threads)
+        assert caught.value.code == "invalid_input"
+    assert oracle.open(GOOD, threads=2)["environment"]["threads"] == 2

@@ -13,6 +13,8 @@ namespace heddle {
 namespace {
 
 constexpr std::uint64_t step = 64; // bytes between two starts, and the alignment
+/// glibc's DEFAULT_MMAP_THRESHOLD_MAX on 64-bit machines, less room for the headers of a block.
+constexpr std::uint64_t largestDynamicBlock = (32u << 20) - (64u << 10);
 
 } // namespace
 
@@ -94,6 +96,12 @@ bool Block::isIntact() const
     const auto isFill = [](std::byte byte) { return byte == std::byte{HEDDLE_GUARD_FILL}; };
     return std::all_of(m_data - HEDDLE_GUARD_BYTES, m_data, isFill)
         && std::all_of(m_data + m_bytes, m_data + m_bytes + HEDDLE_GUARD_BYTES, isFill);
+}
+
+void settleAllocator()
+{
+    Block block;
+    (void)block.allocate(largestDynamicBlock, false);
 }
 
 } // namespace heddle

@@ -43,4 +43,9 @@ private:
     bool m_isGuarded = false;
 };
 
+/// Puts glibc's moving thresholds where one freed large tensor puts them in any process: freeing a mapped block raises
+/// M_MMAP_THRESHOLD to its size, at most 32 MiB, and M_TRIM_THRESHOLD to twice that (mallopt(3)). Every subject does this
+/// before it is timed, since two processes with another past would pay for fresh pages differently.
+void settleAllocator();
+
 } // namespace heddle

@@ -30,16 +30,21 @@ using namespace heddle;
 constexpr std::chrono::hours forever{24 * 365};
 
 /// PyTorch's own OpenMP runtime, global, so that the candidate's needed libgomp.so.1 is this one. Before the walls go up.
-Result<void> loadOpenMp(const std::string &path, std::int64_t threads)
+/// Returns the number of threads that it will use.
+Result<std::int64_t> loadOpenMp(const std::string &path, std::int64_t threads)
 {
     if (threads > 0)
         ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
     if (path.empty())
-        return {};
+        return threads;
     void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr)
         return Error(Code::Environment, std::string("cannot load the OpenMP runtime: ") + ::dlerror(), path);
-    return {};
+    using Count = int (*)();
+    const auto count = reinterpret_cast<Count>(::dlsym(library, "omp_get_max_threads"));
+    if (count == nullptr)
+        return Error(Code::Environment, "the OpenMP runtime lacks omp_get_max_threads", path);
+    return count();
 }
 
 Result<std::map<std::string, std::int64_t>> tunablesFrom(const Json &value)
@@ -99,7 +104,8 @@ private:
         HEDDLE_TRY(const auto tunables, tunablesFrom(memberOr(params, "tunables")));
         HEDDLE_TRY(ResolvedPlan resolved, resolve(plan, layout, tunables));
         HEDDLE_TRY(Arena arena, Arena::map(fds[0], memberOr(params, "layout")));
-        HEDDLE_CHECK_OK(loadOpenMp(stringOr(params, "gomp"), integerOr(params, "threads", 0)));
+        HEDDLE_TRY(const std::int64_t threads,
+                   loadOpenMp(stringOr(params, "gomp"), integerOr(params, "threads", 0)));
         HEDDLE_TRY(const Fd object, openObject(stringOr(params, "object"), fds));
         const std::uint64_t scratchBytes = resolved.scratchBytes;
         // The candidate's own code runs from dlopen on (constructors), so the walls come first.
@@ -111,8 +117,10 @@ private:
                    Candidate::load("/proc/self/fd/" + std::to_string(object.value()), std::move(resolved),
                                    std::move(arena)));
         m_candidate.emplace(std::move(candidate));
+        settleAllocator();
         auto sandbox = parseJson(report, "report");
         return Json{{"symbols", m_candidate->symbolCount()},
+                    {"threads", threads},
                     {"tmp_bytes", scratchBytes},
                     {"sandbox", sandbox ? std::move(sandbox).value() : Json()}};
     }

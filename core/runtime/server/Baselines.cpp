@@ -43,9 +43,8 @@ Result<void> prepareMode(Oracle &oracle, const std::string &mode, BaselineSet &s
 
 int callsPerBlockFor(double callSeconds, std::size_t slots)
 {
-    const int most = static_cast<int>(std::min<std::size_t>(slots, 4));
-    const int wanted = callSeconds > 0.4 ? 2 : callSeconds > 0.1 ? 3 : 4;
-    return std::max(2, std::min(most, wanted));
+    const int wanted = callSeconds > 0.4 ? 2 : callSeconds > 0.1 ? 3 : callSeconds > 0.01 ? 4 : 8;
+    return std::max(2, std::min(static_cast<int>(std::min<std::size_t>(slots, 8)), wanted));
 }
 
 Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
@@ -79,7 +78,7 @@ Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDe
     sets.forgetPrepared(static_cast<int>(sets.timingStateSlot()));
     std::vector<Contestant> contestants;
     for (const std::string &name : set.prepared)
-        contestants.push_back({name, &oracle.subject(), name});
+        contestants.push_back({name, &oracle.subject(), Json{{"name", name}}});
     RoundsOptions options;
     options.stateSlot = sets.timingStateSlot();
     options.slots = sets.timingSlots();
@@ -90,7 +89,7 @@ Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDe
     set.strongest = "eager";
     double best = INFINITY;
     for (const std::string &name : set.prepared) {
-        const double seconds = medianInterval(set.rounds.samples.at(name), seed).value;
+        const double seconds = undisturbedTime(set.rounds.samples.at(name));
         if (seconds < best) {
             best = seconds;
             set.strongest = name;
@@ -107,6 +106,7 @@ Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64
     const Interval interval = medianInterval(found->second, seed);
     return {
         {"median_ms", interval.value * 1e3},
+        {"undisturbed_ms", undisturbedTime(found->second) * 1e3},
         {"ci_ms", {interval.low * 1e3, std::isfinite(interval.high) ? Json(interval.high * 1e3) : Json()}},
         {"runs", rounds.calls(name)}};
 }

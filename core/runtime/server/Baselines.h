@@ -30,10 +30,10 @@ enum class BaselineDepth {
 Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
                                      const CancelToken &cancel, const ProgressSink &progress);
 
-/// {"eager": {"median_ms", "ci_ms", "runs"}, "compile", "strongest": {"name", …}} of the report, from any measurement
+/// {"eager": timingJson(), "compile", "strongest": {"name", …}} of the report, from any measurement
 /// in which the baselines took part.
 Json baselinesJson(const BaselineSet &baselines, const RoundsResult &rounds, std::uint64_t seed);
-/// {"median_ms", "ci_ms", "runs"} of one contestant.
+/// {"median_ms", "undisturbed_ms", "ci_ms", "runs"} of one contestant; ci_ms is the median's.
 Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64_t seed);
 /// {"value", "ci"}; an infinite end becomes null.
 Json ratioJson(const Interval &ratio);

@@ -13,7 +13,7 @@ namespace {
 struct RunningSide {
     std::optional<CandidateProcess> executor;
     std::optional<Runner> runner;
-    std::string serveName;
+    std::optional<Json> serve;
 
     Subject &subject(const JudgeContext &context)
     {
@@ -25,7 +25,7 @@ Result<RunningSide> start(const JudgeContext &context, const CompareSide &side, 
 {
     RunningSide running;
     if (side.files.empty()) {
-        running.serveName = side.baseline;
+        running.serve = Json{{"name", side.baseline}};
         return running;
     }
     HEDDLE_TRY(const std::string format, candidateFormat(side.files));
@@ -33,6 +33,8 @@ Result<RunningSide> start(const JudgeContext &context, const CompareSide &side, 
         HEDDLE_TRY(Runner runner, Runner::load(context, side.files, cancel));
         if (runner.error())
             return *runner.error();
+        HEDDLE_CHECK_OK(runner.subject().exitServe());
+        running.serve = Json::object();
         running.runner.emplace(std::move(runner));
         return running;
     }
@@ -51,19 +53,21 @@ Result<Json> compareSides(const JudgeContext &context, const CompareSide &subjec
                           int judgements, const CancelToken &cancel, const ProgressSink &progress)
 {
     Json ratios = Json::array();
+    const double eager = medianInterval(context.baselines.rounds.samples.at("eager"), 1).value;
     for (int i = 0; i < judgements; ++i) {
         HEDDLE_TRY(RunningSide first, start(context, subject, cancel));
         HEDDLE_TRY(RunningSide second, start(context, other, cancel));
         RoundsOptions options;
         options.slots = context.sets.timingSlots();
         options.stateSlot = context.sets.timingStateSlot();
-        options.callsPerBlock = static_cast<int>(std::min<std::size_t>(4, options.slots.size()));
-        options.budgetSeconds = 0.0;
-        options.minRounds = 8;
+        options.callsPerBlock = callsPerBlockFor(eager, options.slots.size());
+        // Native candidates are timed like this in the quick stage, Python ones in the confirmed.
+        options.budgetSeconds = first.executor ? quickSeconds : confirmedSeconds;
+        options.minRounds = first.executor ? quickRounds : confirmedRounds;
         options.seed = static_cast<std::uint64_t>(i) + 1;
         HEDDLE_TRY(const RoundsResult rounds,
-                   timeInRounds({{"subject", &first.subject(context), first.serveName},
-                                 {"other", &second.subject(context), second.serveName}},
+                   timeInRounds({{"subject", &first.subject(context), first.serve},
+                                 {"other", &second.subject(context), second.serve}},
                                 context.oracle, options, cancel, {}));
         ratios.push_back(ratioJson(speedup(rounds.samples.at("other"), rounds.samples.at("subject"),
                                            confirmedNoiseFloor, options.seed)));

@@ -80,6 +80,10 @@ Result<CandidateProcess> Executors::start(const BuildOutcome &build, const Arena
                                                   {arena.descriptor()}, options);
     if (!loaded)
         return loaded.error().wrapped("the candidate could not be loaded");
+    if (integerOr(loaded->result, "threads", 0) != m_machine.threads())
+        return Error(Code::Environment,
+                     "the executor uses " + memberOr(loaded->result, "threads").dump()
+                         + " threads where it was asked to use " + std::to_string(m_machine.threads()));
     HEDDLE_CHECK_OK(process->subject.startServe());
     return std::move(*process);
 }

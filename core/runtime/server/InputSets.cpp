@@ -34,8 +34,8 @@ Result<InputSets> InputSets::create(Oracle &oracle, std::uint64_t budgetBytes, c
     // An input set costs its inputs and, in the oracle, its expected outputs in double precision.
     const std::uint64_t perSet = std::max<std::uint64_t>(
         1, sumOfBytes(memberOr(info, "inputs")) + 2 * sumOfBytes(memberOr(info, "outputs")));
-    const auto affordable = static_cast<int>(std::min<std::uint64_t>(budgetBytes / perSet, 12));
-    const int timingSlots = affordable >= 9 ? 4 : affordable >= 6 ? 3 : 2;
+    const auto affordable = static_cast<int>(std::min<std::uint64_t>(budgetBytes / perSet, 16));
+    const int timingSlots = affordable >= 16 ? 8 : affordable >= 9 ? 4 : affordable >= 6 ? 3 : 2;
     const int checkSlots = std::clamp(affordable - timingSlots, 1, static_cast<int>(recipes().size()));
     HEDDLE_CHECK_OK(oracle.makeArena(checkSlots + timingSlots, 3, options));
     InputSets sets;

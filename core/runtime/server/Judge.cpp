@@ -170,11 +170,12 @@ private:
     Result<void> time(Subject &subject)
     {
         RoundsOptions options = roundsOptions();
-        options.budgetSeconds = 0.15;
-        options.minRounds = 3;
-        HEDDLE_TRY(
-            const std::optional<RoundsResult> rounds,
-            measure({{"candidate", &subject, {}}, {"eager", &m_context.oracle.subject(), "eager"}}, options));
+        options.budgetSeconds = quickSeconds;
+        options.minRounds = quickRounds;
+        HEDDLE_TRY(const std::optional<RoundsResult> rounds,
+                   measure({{"candidate", &subject, {}},
+                            {"eager", &m_context.oracle.subject(), Json{{"name", "eager"}}}},
+                           options));
         if (!rounds)
             return {};
         const Interval vsEager = ratio(*rounds, "eager", confirmedNoiseFloor);
@@ -199,12 +200,16 @@ private:
     /// Every baseline and the candidate interleaved, all of them called from PyTorch.
     Result<void> timeDeployed(Subject &subject, bool isConfirmed)
     {
-        std::vector<Contestant> contestants{{"candidate", &subject, {}}};
+        std::vector<Contestant> contestants{{"candidate", &subject, Json::object()}};
         for (const std::string &name : m_context.baselines.prepared)
-            contestants.push_back({name, &m_context.oracle.subject(), name});
+            contestants.push_back({name, &m_context.oracle.subject(), Json{{"name", name}}});
         RoundsOptions options = roundsOptions();
-        options.budgetSeconds = isConfirmed ? 3.0 : 0.5;
-        options.minRounds = isConfirmed ? 8 : 3;
+        options.budgetSeconds = isConfirmed ? confirmedSeconds : 0.5;
+        options.minRounds = isConfirmed ? confirmedRounds : 3;
+        if (auto left = subject.exitServe(); !left) {
+            m_sheet.fail("ran", left.error().text());
+            return {};
+        }
         HEDDLE_TRY(const std::optional<RoundsResult> rounds, measure(contestants, options));
         if (!rounds)
             return {};
@@ -309,12 +314,11 @@ private:
 
     void recordRoof(const RoundsResult &rounds)
     {
-        const double own = medianInterval(rounds.samples.at("candidate"), m_request.seed).value;
+        const double own = undisturbedTime(rounds.samples.at("candidate"));
         m_share = m_context.roof.seconds / own;
         const Json data{{"roof_ms", m_context.roof.seconds * 1e3}, {"own_ms", own * 1e3}, {"share", m_share}};
         const RoundsResult &baselines = m_context.baselines.rounds;
-        const double reference =
-            medianInterval(baselines.samples.at(m_context.baselines.strongest), m_request.seed).value;
+        const double reference = undisturbedTime(baselines.samples.at(m_context.baselines.strongest));
         if (m_context.roof.seconds > reference)
             m_sheet.skip("roof",
                          "the roof is not known: PyTorch itself was faster than what was measured for it",
@@ -335,8 +339,7 @@ private:
     void recordDrift(const RoundsResult &rounds)
     {
         const auto &before = m_context.baselines.rounds.samples.at("eager");
-        const double drift =
-            medianInterval(rounds.samples.at("eager"), 1).value / medianInterval(before, 1).value;
+        const double drift = undisturbedTime(rounds.samples.at("eager")) / undisturbedTime(before);
         const Json data{{"eager_now_over_before", drift}};
         const std::string percent = std::to_string(static_cast<int>(std::abs(drift - 1.0) * 100.0 + 0.5));
         m_sheet.pass("baseline_drift",

@@ -12,7 +12,12 @@ namespace heddle {
 
 /// The relative half-width under which two processes that run the same code can't be told apart on machines like these
 /// (docs/measurements/timing.md); added in quadrature to every interval of a ratio.
-constexpr double confirmedNoiseFloor = 0.02;
+constexpr double confirmedNoiseFloor = 0.04;
+/// How long each stage times at least; the proof of the method uses the same.
+constexpr double quickSeconds = 0.15;
+constexpr int quickRounds = 3;
+constexpr double confirmedSeconds = 3.0;
+constexpr int confirmedRounds = 8;
 
 /// What is asked of one judgement.
 struct JudgeRequest {
@@ -50,7 +55,7 @@ struct JudgeContext {
 Result<Json> judge(const JudgeContext &context, const JudgeRequest &request, const CancelToken &cancel,
                    const ProgressSink &progress);
 
-/// Times a built candidate alone, without a check: {"median_ms", "ci_ms", "runs"}.
+/// Times a built candidate alone, without a check: {"median_ms", "undisturbed_ms", "ci_ms", "runs"}.
 Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request,
                            const CancelToken &cancel);
 

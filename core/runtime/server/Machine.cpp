@@ -4,6 +4,7 @@
 #include "core/base/File.h"
 #include "core/sandbox/Locations.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,15 @@ std::optional<fs::path> onPath(const std::string &program)
             return candidate;
     }
     return std::nullopt;
+}
+
+/// The processors that this process may run on: what PyTorch takes for its own default.
+int usableProcessors()
+{
+    cpu_set_t set;
+    if (::sched_getaffinity(0, sizeof set, &set) != 0)
+        return static_cast<int>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    return std::max(1, CPU_COUNT(&set));
 }
 
 /// torch/lib/libgomp.so.1 below the interpreter's site-packages.
@@ -98,7 +108,7 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     }
     HEDDLE_TRY(machine->m_spawner, options.unsandboxed ? Spawner::createUnsandboxed() : Spawner::create());
     machine->m_gomp = findGomp(machine->m_options.python);
-    machine->m_threads = static_cast<int>(std::max(1l, ::sysconf(_SC_NPROCESSORS_ONLN)));
+    machine->m_threads = usableProcessors();
     const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
     machine->m_memoryLimit = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
     sweepDeadWorkers(cacheFolder() / "worker");

@@ -3,7 +3,7 @@
 
 namespace heddle {
 
-Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const CancelToken &cancel)
+Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, int threads, const CancelToken &cancel)
 {
     HEDDLE_TRY(Forked forked, zygote.fork());
     auto subject =
@@ -17,7 +17,7 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const Cancel
                                            {"siblings", task.siblings},
                                            {"mode", task.mode},
                                            {"seed", task.seed},
-                                           {"threads", task.threads}},
+                                           {"threads", threads}},
                                           {}, options);
     if (!opened) {
         const Error &error = opened.error();
@@ -39,6 +39,12 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, const Cancel
         return error;
     }
     Json info = std::move(opened->result);
+    // A baseline with fewer threads than the candidate would make every candidate look fast.
+    if (integerOr(memberOr(info, "environment"), "threads", 0) != threads)
+        return Error(Code::Environment,
+                     "PyTorch uses " + memberOr(memberOr(info, "environment"), "threads").dump()
+                         + " threads where it was asked to use " + std::to_string(threads),
+                     task.path, "take torch.set_num_threads out of the task");
     // An export carries the files that the task imports.
     info["siblings"] = task.siblings;
     info["sandbox"] = memberOr(forked.hello, "sandbox");

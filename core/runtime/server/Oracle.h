@@ -17,15 +17,16 @@ struct TaskSource {
     Json siblings = Json::object(); ///< {name: text} of files beside it that it may import
     std::string mode = "as-constructed";
     std::uint64_t seed = 0;
-    int threads = 0; ///< 0: PyTorch's default
 };
 
 /// The worker's handle on one task's oracle: the trusted Python process with the reference. Owns the child; one
 /// thread at a time. After an error of code Crashed, TimedOut, Cancelled or Protocol it is unusable: open another.
 class Oracle {
 public:
-    /// Forks the child and opens the task. Errors: TaskFailed with file and line; those of Zygote::fork().
-    static Result<Oracle> open(Zygote &zygote, const TaskSource &task, const CancelToken &cancel);
+    /// Forks the child and opens the task. `threads`: what every subject of a comparison uses. Errors: TaskFailed with file
+    /// and line; Environment where PyTorch does not use that many threads; those of Zygote::fork().
+    static Result<Oracle> open(Zygote &zygote, const TaskSource &task, int threads,
+                               const CancelToken &cancel);
 
     const Json &info() const { return m_info; } ///< the result of `open`
     Subject &subject() { return *m_subject; }

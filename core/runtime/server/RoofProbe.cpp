@@ -138,7 +138,7 @@ Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle 
     HEDDLE_TRY(const RoundsResult rounds,
                timeInRounds({{"touch", &process.subject, {}}}, oracle, options, cancel, {}));
     // The fastest call: a roof is what is possible, and others may have used the memory meanwhile.
-    double fastest = medianInterval(rounds.samples.at("touch"), 1).value;
+    double fastest = undisturbedTime(rounds.samples.at("touch"));
     for (const RoundSamples &round : rounds.samples.at("touch")) {
         for (const double seconds : round)
             fastest = std::min(fastest, seconds);

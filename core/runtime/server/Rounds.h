@@ -5,23 +5,26 @@
 #include "core/stats/Interval.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle {
 
-/// Something to time: a serving candidate, or a baseline that the oracle serves under `serveName`.
+/// Something to time. Every Python subject, baseline or candidate, starts and leaves its loop for each block: what runs
+/// just before a block (the collector, cold code) then costs both sides the same.
 struct Contestant {
     std::string name; ///< "candidate", "eager", "compile", ...
     Subject *subject = nullptr;
-    std::string serveName; ///< the oracle's baseline; empty for a subject that serves already
+    std::optional<Json>
+        serve; ///< parameters of `serve` for each block; none for an executor, which serves already
 };
 
 struct RoundsOptions {
     double budgetSeconds = 3.0; ///< stop after the round in which this has passed
     int minRounds = 6;
-    int maxRounds = 40;
-    int callsPerBlock = 4; ///< the first of each block is dropped
+    int maxRounds = 60;
+    int callsPerBlock = 4; ///< the first of each block is dropped, of six and more the first two
     std::uint32_t stateSlot = 0;
     std::vector<int> slots; ///< input slots that the oracle may refill, at least callsPerBlock
     std::string sampled;    ///< the contestant whose outputs are checked; empty: none
@@ -32,7 +35,7 @@ struct RoundsOptions {
 
 /// The raw result of one interleaved measurement. Seconds.
 struct RoundsResult {
-    std::map<std::string, std::vector<RoundSamples>> samples; ///< one entry a round for each contestant
+    std::map<std::string, std::vector<RoundSamples>> samples; ///< one entry a block, so two a round
     double emptyCallSeconds = 0.0;
     int sampledCalls = 0;
     int wrongCalls = 0;

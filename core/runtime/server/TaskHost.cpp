@@ -50,7 +50,7 @@ Result<Json> TaskHost::open(const CancelToken &cancel)
     if (m_oracle && m_oracle->isUsable())
         return m_oracle->info();
     drop();
-    HEDDLE_TRY(Oracle oracle, Oracle::open(m_machine.oracles(), m_task, cancel));
+    HEDDLE_TRY(Oracle oracle, Oracle::open(m_machine.oracles(), m_task, m_machine.threads(), cancel));
     m_oracle.emplace(std::move(oracle));
     auto sets = InputSets::create(*m_oracle, setBudgetBytes, callOptions(cancel, std::chrono::seconds(60)));
     if (!sets) {
@@ -104,7 +104,7 @@ Result<TaskRoof> TaskHost::measureTaskRoof(const CancelToken &cancel)
     TaskRoof roof;
     HEDDLE_TRY(roof.memorySeconds, measureMemoryRoof(m_builder, m_executors, *m_oracle, *m_sets, cancel));
     // A baseline that beats the roof says that the probe was disturbed: measure again, the fastest counts.
-    const double fastest = medianInterval(m_baselines->rounds.samples.at(m_baselines->strongest), 1).value;
+    const double fastest = undisturbedTime(m_baselines->rounds.samples.at(m_baselines->strongest));
     for (int again = 0; again < 2 && roof.memorySeconds > fastest; ++again) {
         HEDDLE_TRY(const double seconds,
                    measureMemoryRoof(m_builder, m_executors, *m_oracle, *m_sets, cancel));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-written candidates, compiled here in the compiler's sandbox and run by the real executor.
 #include "core/runtime/Subject.h"
-#include "core/base/File.h"
 #include "core/sandbox/Locations.h"
 #include "core/sandbox/RunLimited.h"
+#include "tests/support/ChildrenFixture.h"
 
 #include <gtest/gtest.h>
 
@@ -24,26 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 using Milliseconds = std::chrono::milliseconds;
 
-class SubjectTest : public testing::Test {
+class SubjectTest : public ChildrenTest {
 protected:
-    static void SetUpTestSuite()
-    {
-        auto created = Spawner::create();
-        ASSERT_TRUE(created) << created.error().text();
-        s_spawner = std::move(created).value().release();
-    }
-    static void TearDownTestSuite()
-    {
-        delete s_spawner;
-        s_spawner = nullptr;
-    }
-
     void SetUp() override
     {
-        auto folder = TempFolder::create("heddle-subject-test-");
-        ASSERT_TRUE(folder);
-        m_folder.emplace(std::move(folder).value());
-        for (const char *name : {"build", "object", "scratch"})
+        ChildrenTest::SetUp();
+        for (const char *name : {"build", "object"})
             fs::create_directory(m_folder->path() / name);
         fs::permissions(m_folder->path() / "object", fs::perms(0755));
     }
@@ -132,7 +118,7 @@ protected:
         HEDDLE_TRY(auto pair, FrameChannel::createPair());
         HEDDLE_TRY(const fs::path program, ownFile("heddle-executor"));
         SpawnRequest request;
-        request.policy.scratch = m_folder->path() / "scratch";
+        request.policy.scratch = scratch();
         request.policy.readOnly = {program, m_folder->path() / "object"};
         request.policy.memoryBytes = memoryBytes;
         request.argv = {program.string()};
@@ -154,13 +140,9 @@ protected:
         return values;
     }
 
-    static Spawner *s_spawner;
-    std::optional<TempFolder> m_folder;
     std::size_t m_elements = 1024;
     int m_inputs = 1;
 };
-
-Spawner *SubjectTest::s_spawner = nullptr;
 
 constexpr const char *addOne = "for (int64_t i = 0; i < n; ++i) y[i] = x[i] + 1;";
 

@@ -14,7 +14,7 @@ namespace {
 std::vector<RoundSamples> simulate(std::mt19937_64 &random, double base, double roundSpread)
 {
     std::normal_distribution<double> normal;
-    std::vector<RoundSamples> rounds(8);
+    std::vector<RoundSamples> rounds(16);
     for (RoundSamples &round : rounds) {
         const double mood = std::exp(roundSpread * normal(random));
         for (int call = 0; call < 8; ++call) {
@@ -43,7 +43,7 @@ TEST(Interval, theSameCodeIsCalledDifferentInAtMostOneOfTwentyComparisons)
     for (int i = 0; i < trials; ++i) {
         const auto a = simulate(random, 1e-3, 0.02);
         const auto b = simulate(random, 1e-3, 0.02);
-        const Interval ratio = speedup(a, b, 0.0, random());
+        const Interval ratio = speedup(a, b, 0.02, random());
         excluded += ratio.low > 1.0 || ratio.high < 1.0 ? 1 : 0;
     }
     EXPECT_LE(excluded, trials * 5 / 100) << "of " << trials;
@@ -74,6 +74,48 @@ TEST(Interval, oneRoundProvesNothing)
     const std::vector<RoundSamples> one{{1.0, 2.0}};
     EXPECT_TRUE(std::isinf(speedup(one, one, 0.0, 1).high));
     EXPECT_TRUE(std::isinf(medianInterval(one, 1).high));
+}
+
+TEST(Interval, aDriftOfTheMachineThatBothSidesShareDoesNotMoveTheRatio)
+{
+    std::mt19937_64 random(9);
+    std::normal_distribution<double> normal;
+    int excluded = 0;
+    int found = 0;
+    constexpr int trials = 200;
+    for (int i = 0; i < trials; ++i) {
+        std::vector<RoundSamples> a, b, c;
+        double mood = 1.0;
+        for (int block = 0; block < 24; ++block) {
+            if (random() % 4 == 0)
+                mood = random() % 2 == 0 ? 1.0 : 1.7; // another guest of the same host comes or goes
+            const auto call = [&](double base) {
+                return RoundSamples(4, base * mood * std::exp(0.03 * normal(random)));
+            };
+            a.push_back(call(1.0));
+            b.push_back(call(1.0));
+            c.push_back(call(1.1));
+        }
+        const Interval same = speedup(a, b, 0.0, 1);
+        excluded += same.low > 1.0 || same.high < 1.0 ? 1 : 0;
+        found += speedup(a, c, 0.02, 1).high < 1.0 ? 1 : 0;
+    }
+    EXPECT_LE(excluded, trials * 8 / 100) << "of " << trials;
+    EXPECT_GE(found, trials * 95 / 100);
+}
+
+TEST(Interval, theUndisturbedTimeIsNotMovedByWhatOthersAdd)
+{
+    std::mt19937_64 random(10);
+    std::exponential_distribution<double> added(4.0);
+    std::vector<RoundSamples> blocks(40, RoundSamples(4));
+    for (RoundSamples &block : blocks) {
+        const double mood = random() % 3 == 0 ? 1.0 : 1.5;
+        for (double &call : block)
+            call = mood * (1.0 + 0.3 * added(random));
+    }
+    EXPECT_NEAR(undisturbedTime(blocks), 1.0, 0.03);
+    EXPECT_EQ(undisturbedTime({}), 0.0);
 }
 
 TEST(Interval, aProductIsAtLeastAsUncertainAsEachFactor)
