@@ -8,6 +8,7 @@
 #include "core/plan/Resolved.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace heddle {
@@ -80,6 +81,7 @@ private:
     void line(const std::string &text) { m_text += "        " + text + '\n'; }
     void readInputs();
     void readState();
+    void checkCall();
     Result<void> checkValues();
 
     const ExportRequest &m_request;
@@ -88,6 +90,52 @@ private:
     std::vector<std::string> m_pointers;
     std::string m_text;
 };
+
+/// What the judged call did not give is at its default, and there is no more of *args and **kwargs than it gave: a value
+/// that the kernels know nothing of must never be ignored in silence.
+void ForwardWriter::checkCall()
+{
+    std::set<std::string> given;
+    std::set<std::string> keywords;
+    std::size_t variadicCount = 0;
+    const ReferenceSource &reference = m_prepared.reference;
+    const auto read = [&](const std::string &name) {
+        const std::string path = name.substr(name.find(':') + 1);
+        const std::size_t dot = path.find('.');
+        const std::string first = path.substr(0, dot);
+        const auto &known = reference.parameters;
+        if (std::find(known.begin(), known.end(), first) != known.end())
+            given.insert(first);
+        else if (first == reference.variadic && dot != std::string::npos)
+            variadicCount = std::max(variadicCount, std::size_t(std::atol(path.c_str() + dot + 1)) + 1);
+        else
+            keywords.insert(first);
+    };
+    for (const TensorInfo &info : m_prepared.layout.inputs)
+        read(info.name);
+    for (const ValueInfo &value : m_prepared.layout.values)
+        read(value.name);
+    for (const std::string &name : reference.parameters) {
+        if (given.count(name) != 0)
+            continue;
+        line("if " + name + " is not _DEFAULTS[" + pythonString(name) + "]:");
+        line("    _refuse_default(" + pythonString(name) + ", " + name + ')');
+    }
+    if (!reference.variadic.empty()) {
+        const std::string count = std::to_string(variadicCount);
+        line("if len(" + reference.variadic + ") != " + count + ':');
+        line("    _refuse_call(" + pythonString(reference.variadic) + ", len(" + reference.variadic + "), "
+             + count + ')');
+    }
+    if (!reference.keywords.empty()) {
+        std::string list = "[";
+        for (const std::string &name : keywords)
+            list += (list.size() == 1 ? "" : ", ") + pythonString(name);
+        line("if sorted(" + reference.keywords + ") != " + list + "]:");
+        line("    _refuse_call(\"*\" " + pythonString(reference.keywords) + ", sorted(" + reference.keywords
+             + "), " + list + "])");
+    }
+}
 
 Result<void> ForwardWriter::checkValues()
 {
@@ -164,6 +212,7 @@ Result<std::string> ForwardWriter::write()
          + reference.self + "._heddle_mode:");
     line("    raise RuntimeError(\"these kernels were judged with training=%s\" % " + reference.self
          + "._heddle_mode)");
+    checkCall();
     HEDDLE_CHECK_OK(checkValues());
     readInputs();
     // An empty list is a list as well, so `or` would bind again at each call.
@@ -182,9 +231,9 @@ Result<std::string> ForwardWriter::write()
         list += (list.empty() ? "" : ", ") + pointer;
     line("if _run(_Pointers(" + list + ")) != 0:");
     line("    raise MemoryError(\"there is no memory for the scratch buffers of these kernels\")");
-    HEDDLE_TRY(
-        const std::string result,
-        pythonResult(memberOr(m_request.taskInfo, "output_tree"), memberOr(m_request.taskInfo, "outputs")));
+    HEDDLE_TRY(const std::string result,
+               pythonResult(memberOr(m_request.taskInfo, "output_tree"),
+                            memberOr(m_request.taskInfo, "outputs"), reference));
     line("return " + result);
     return m_text;
 }
@@ -220,8 +269,16 @@ Result<std::string> exportModelNew(const ExportRequest &request)
                                          "isinstance(m, (_torch.nn.modules.batchnorm._NormBase, "
                                          "_torch.nn.modules.dropout._DropoutNd))\n                for m in "
                                          "self.modules()\n            )\n            else None\n        )";
-    const std::string judged =
-        stringOr(memberOr(request.taskInfo, "task"), "mode") == "eval" && readsMode ? "False" : mode;
+    // Judged in eval mode, it is made in eval mode: with train() it refuses where that matters.
+    const bool isEval = stringOr(memberOr(request.taskInfo, "task"), "mode") == "eval";
+    const Json &siblings = memberOr(request.taskInfo, "siblings");
+    const bool hasSiblings = siblings.is_object() && !siblings.empty();
+    std::string siblingTexts;
+    for (const auto &[name, source] : siblings.items()) {
+        const std::string module = name.substr(0, name.rfind(".py"));
+        siblingTexts +=
+            "_SIBLINGS[" + pythonString(module) + "] = " + pythonString(source.get<std::string>()) + '\n';
+    }
 
     std::string text = modelNewHead;
     replaceMark(text, "@TASK@", oneLine(stringOr(memberOr(request.taskInfo, "task"), "name", "task")));
@@ -231,12 +288,18 @@ Result<std::string> exportModelNew(const ExportRequest &request)
     replaceMark(text, "@POINTERS@", std::to_string(pointers));
     replaceMark(text, "@DTYPES@", dtypes);
     replaceMark(text, "@STATE@", state + ']');
-    replaceMark(text, "@MODE@", judged);
+    replaceMark(text, "@MODE@", mode);
+    replaceMark(text, "@EVAL@", isEval ? "        self.eval()\n" : "");
     replaceMark(text, "@FORWARD@", forward);
+    replaceMark(text, "@RESTORE@", hasSiblings ? modelNewRestore : "");
     // Last, since they hold text of others that may hold marks.
     const std::size_t at = text.find("@SOURCES@");
     text.replace(at, std::string("@SOURCES@").size(), sources);
     replaceMark(text, "@REFERENCE@", prepared.reference.text);
+    std::string siblingBlock = hasSiblings ? modelNewSiblings : "";
+    replaceMark(siblingBlock, "@TEXTS@", siblingTexts);
+    replaceMark(text, "@SIBLINGS@", siblingBlock);
+    replaceMark(text, "@FUTURE@", prepared.reference.future);
     return text;
 }
 

@@ -7,17 +7,19 @@ namespace heddle {
 inline constexpr const char *modelNewHead =
     R"py(# Made by Heddle from the task @TASK@ and the candidate @CANDIDATE@.
 # It runs with PyTorch and a C++ compiler alone. The kernels below are compiled once, at first use.
-# ---------------------------------------------------------------- the task, its forward left out
+@FUTURE@@SIBLINGS@# ---------------------------------------------------------------- the task, its forward left out
 @REFERENCE@
-
+@RESTORE@
 # ---------------------------------------------------------------- the kernels
 import ctypes as _ctypes
 import glob as _glob
 import hashlib as _hashlib
+import inspect as _inspect
 import os as _os
 import subprocess as _subprocess
 import tempfile as _tempfile
 import warnings as _warnings
+from collections import OrderedDict as _OrderedDict
 
 import torch as _torch
 
@@ -123,6 +125,17 @@ def _refuse_value(name, value, expected):
     raise ValueError(f"{name} is {value!r}: these kernels were judged with {expected!r}")
 
 
+def _refuse_default(name, value):
+    """For what the judged call left at its default: only the default is covered, whoever spells it out."""
+    default = _DEFAULTS[name]
+    if type(value) is not type(default) or isinstance(value, _Tensor) or value != default:
+        raise ValueError(f"{name} is {value!r}: these kernels were judged with its default, {default!r}")
+
+
+def _refuse_call(name, given, expected):
+    raise TypeError(f"*{name} holds {given!r}: these kernels were judged with {expected!r}")
+
+
 def _bind(module):
     """At the first call: finds the dictionaries that hold the state, so that a call costs one look-up each."""
     found = []
@@ -156,7 +169,7 @@ class ModelNew(_torch.nn.Module):
         for name, child in reference._modules.items():
             self.add_module(name, child)
         self.training = reference.training
-        self._heddle_mode = @MODE@
+@EVAL@        self._heddle_mode = @MODE@
         global _run
         if _run is None:
             _run = _load()
@@ -172,6 +185,41 @@ class ModelNew(_torch.nn.Module):
             _run = _load()
 
 @FORWARD@
+
+_DEFAULTS = {name: parameter.default for name, parameter in _inspect.signature(ModelNew.forward).parameters.items()}
+)py";
+
+/// Stands before the task where it imports files beside it: they are found in this file, not on the disk, and leave
+/// nothing in sys.modules that another file of the same name would be mistaken for.
+inline constexpr const char *modelNewSiblings =
+    R"py(# ---------------------------------------------------------------- the files that the task imports
+import importlib.abc as _abc
+import importlib.util as _util
+import sys as _sys
+
+_SIBLINGS = {}
+@TEXTS@
+
+class _Siblings(_abc.MetaPathFinder, _abc.Loader):
+    """Finds a sibling of the task by its name, while the task below is read."""
+
+    def find_spec(self, name, path=None, target=None):
+        return _util.spec_from_loader(name, self) if name in _SIBLINGS else None
+
+    def exec_module(self, module):
+        exec(compile(_SIBLINGS[module.__name__], module.__name__ + ".py", "exec", dont_inherit=True), module.__dict__)
+
+
+_siblings = _Siblings()
+_hidden = {name: _sys.modules.pop(name) for name in _SIBLINGS if name in _sys.modules}
+_sys.meta_path.insert(0, _siblings)
+)py";
+
+inline constexpr const char *modelNewRestore =
+    R"py(_sys.meta_path.remove(_siblings)
+for _name in _SIBLINGS:
+    _sys.modules.pop(_name, None)
+_sys.modules.update(_hidden)
 )py";
 
 } // namespace heddle

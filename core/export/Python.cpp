@@ -47,37 +47,88 @@ bool isNumber(const std::string &text)
         && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Result<std::string> resultAt(const Json &node, const std::string &path, const Json &outputs)
-{
-    if (node.is_string() && node == "tensor") {
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (stringOr(outputs[i], "path") == path)
+class ResultWriter {
+public:
+    ResultWriter(const Json &outputs, const ReferenceSource &reference)
+        : m_outputs(outputs), m_reference(reference)
+    {
+    }
+
+    Result<std::string> at(const Json &node, const std::string &path) const
+    {
+        if (node.is_null())
+            return std::string("None");
+        if (node.is_string() && node == "tensor")
+            return leaf(path);
+        const std::string kind = stringOr(node, "t");
+        const Json &items = memberOr(node, "v");
+        if (kind == "dict" || kind == "ordered_dict")
+            return mapping(items, path, kind == "ordered_dict");
+        if (!items.is_array())
+            return notCovered(path, stringOr(node, "name"));
+        std::string list;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const Json &keys = memberOr(node, "keys");
+            const std::string key =
+                i < keys.size() && keys[i].is_string() ? keys[i].get<std::string>() : std::to_string(i);
+            HEDDLE_TRY(const std::string item, at(items[i], inside(path, key)));
+            list += (i == 0 ? "" : ", ") + item;
+        }
+        const std::string tuple = '(' + list + (items.size() == 1 ? ",)" : ")");
+        const std::string name = stringOr(node, "name");
+        if (kind == "list")
+            return '[' + list + ']';
+        if (kind == "tuple")
+            return tuple;
+        if (kind == "return_type")
+            return "_torch.return_types." + name + '(' + tuple + ')';
+        // A class of the task's own file comes with it; another's cannot be reached from the exported one.
+        if (kind == "named_tuple" && definesName(m_reference.text, name))
+            return name + "(*" + tuple + ')';
+        return notCovered(path, name);
+    }
+
+private:
+    static std::string inside(const std::string &path, const std::string &key)
+    {
+        return path.empty() ? key : path + '.' + key;
+    }
+
+    static Error notCovered(const std::string &path, const std::string &name)
+    {
+        return Error(Code::NotCovered,
+                     "the structure of forward's result cannot be written into an exported file: " + name,
+                     path,
+                     "return a tensor, or tuples, lists or dicts of tensors; or export as a native folder");
+    }
+
+    Result<std::string> leaf(const std::string &path) const
+    {
+        for (std::size_t i = 0; i < m_outputs.size(); ++i) {
+            if (stringOr(m_outputs[i], "path") == path)
                 return "out" + std::to_string(i);
+        }
         return Error(Code::NotCovered,
                      "the result of forward has a tensor that is not in the list of outputs", path);
     }
-    const std::string prefix = path.empty() ? std::string() : path + '.';
-    if (node.is_null())
-        return std::string("None");
-    if (node.is_array()) {
-        std::string out = "(";
-        for (std::size_t i = 0; i < node.size(); ++i) {
-            HEDDLE_TRY(const std::string item, resultAt(node[i], prefix + std::to_string(i), outputs));
-            out += (i == 0 ? "" : ", ") + item;
+
+    Result<std::string> mapping(const Json &items, const std::string &path, bool isOrdered) const
+    {
+        std::string out;
+        for (const Json &pair : items) {
+            const Json &key = pair.at(0);
+            HEDDLE_TRY(const std::string item,
+                       at(pair.at(1), inside(path, key.is_string() ? key.get<std::string>() : key.dump())));
+            const std::string name = key.is_string() ? escaped(key.get<std::string>()) : key.dump();
+            out +=
+                (out.empty() ? "" : ", ") + (isOrdered ? '(' + name + ", " + item + ')' : name + ": " + item);
         }
-        return out + (node.size() == 1 ? ",)" : ")");
+        return isOrdered ? "_OrderedDict([" + out + "])" : '{' + out + '}';
     }
-    if (node.is_object()) {
-        std::string out = "{";
-        for (const auto &[key, value] : node.items()) {
-            HEDDLE_TRY(const std::string item, resultAt(value, prefix + key, outputs));
-            out += (out.size() == 1 ? "" : ", ") + escaped(key) + ": " + item;
-        }
-        return out + '}';
-    }
-    return Error(Code::NotCovered, "the structure of forward's result was not understood", path,
-                 "export as a native folder");
-}
+
+    const Json &m_outputs;
+    const ReferenceSource &m_reference;
+};
 
 } // namespace
 
@@ -139,9 +190,9 @@ std::string pythonAccess(const std::string &inputName, const ReferenceSource &re
     return out;
 }
 
-Result<std::string> pythonResult(const Json &tree, const Json &outputs)
+Result<std::string> pythonResult(const Json &tree, const Json &outputs, const ReferenceSource &reference)
 {
-    return resultAt(tree, "", outputs);
+    return ResultWriter(outputs, reference).at(tree, "");
 }
 
 } // namespace heddle

@@ -22,7 +22,7 @@ std::string pythonShape(const std::vector<std::int64_t> &shape);
 /// "input:extra" → kwargs["extra"] where no parameter has that name.
 std::string pythonAccess(const std::string &inputName, const ReferenceSource &reference);
 /// The return value's structure from the oracle's `output_tree` and the outputs' paths, with leaf I written
-/// as "out<I>". Errors: NotCovered where a leaf is no tensor of the list.
-Result<std::string> pythonResult(const Json &tree, const Json &outputs);
+/// as "out<I>". Errors: NotCovered where a leaf is no tensor of the list, or a container's class is out of reach.
+Result<std::string> pythonResult(const Json &tree, const Json &outputs, const ReferenceSource &reference);
 
 } // namespace heddle

@@ -102,6 +102,11 @@ void readParameters(std::string_view code, ReferenceSource &out)
     }
 }
 
+bool isFutureImport(std::string_view code, std::size_t at)
+{
+    return startsWord(code, at, "from") && startsWord(code, skipSpace(code, at + 4), "__future__");
+}
+
 Error notCovered(std::string message)
 {
     return Error(Code::NotCovered, std::move(message), "Model",
@@ -202,6 +207,28 @@ bool PythonSource::find(std::string_view keyword, std::string_view name, std::si
     return isFound;
 }
 
+bool definesName(const std::string &text, std::string_view name)
+{
+    const PythonSource source(text);
+    const std::string &code = source.code();
+    for (const PythonLine &line : source.lines()) {
+        if (!line.isCode || line.indent != 0)
+            continue;
+        const std::string_view words = std::string_view(code).substr(line.begin, line.end - line.begin);
+        for (std::size_t at = words.find(name); at != std::string_view::npos; at = words.find(name, at + 1)) {
+            if (!startsWord(words, at, name) || (at > 0 && isNamePart(words[at - 1])))
+                continue;
+            const std::size_t after = skipSpace(words, at + name.size());
+            const bool isAssigned =
+                at == 0 && after + 1 < words.size() && words[after] == '=' && words[after + 1] != '=';
+            if (isAssigned || startsWord(words, 0, "class") || startsWord(words, 0, "def")
+                || startsWord(words, 0, "import") || startsWord(words, 0, "from"))
+                return true;
+        }
+    }
+    return false;
+}
+
 Result<ReferenceSource> splitTask(const std::string &taskSource)
 {
     const PythonSource source(taskSource);
@@ -238,7 +265,9 @@ Result<ReferenceSource> splitTask(const std::string &taskSource)
     std::string kept;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const auto isIn = [i](const PythonSource::Block &cut) { return i >= cut.first && i < cut.last; };
-        if (std::none_of(cuts.begin(), cuts.end(), isIn))
+        if (lines[i].indent == 0 && isFutureImport(source.code(), lines[i].begin))
+            out.future += source.text().substr(lines[i].begin, lines[i].end - lines[i].begin);
+        else if (std::none_of(cuts.begin(), cuts.end(), isIn))
             kept += source.text().substr(lines[i].begin, lines[i].end - lines[i].begin);
         else if (i == forward.first)
             // Something must stand here in case forward was all that the class had.

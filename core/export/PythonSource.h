@@ -45,10 +45,14 @@ private:
     std::vector<PythonLine> m_lines;
 };
 
+/// Whether the top of the file binds the name: by class, def, import or assignment.
+bool definesName(const std::string &source, std::string_view name);
+
 /// A task's file split for an export.
 struct ReferenceSource {
     std::string text;                    ///< the file with Model renamed to _Reference, its forward and
                                          ///< get_inputs / get_init_inputs left out
+    std::string future;                  ///< its `from __future__` lines, which must stay the first of a file
     std::string forwardHeader;           ///< "def forward(self, x: torch.Tensor) -> torch.Tensor:"
     std::string self;                    ///< name of its first parameter
     std::vector<std::string> parameters; ///< the others that take one value

@@ -142,7 +142,9 @@ Result<void> LocalWorkbench::openTask(OpenSession &session, const CancelToken &c
                m_worker->call("task.open",
                               {{"path", session.file.filename().string()},
                                {"source", session.source},
-                               {"siblings", session.siblings}},
+                               {"siblings", session.siblings},
+                               {"mode", m_environment.mode},
+                               {"seed", m_environment.seed}},
                               cancel, progress));
     return {};
 }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from typing import Any
 
 import torch
@@ -87,11 +88,24 @@ def flatten_outputs(result: Any) -> list[tuple[str, torch.Tensor]]:
 
 
 def describe_tree(result: Any) -> Any:
-    """A result's structure as JSON: lists for sequences, objects for dicts, "tensor" for leaves."""
+    """A result's structure as JSON (docs/architecture/oracle-protocol.md, `output_tree`)."""
     if isinstance(result, torch.Tensor):
         return "tensor"
-    if isinstance(result, dict):
-        return {str(key): describe_tree(value) for key, value in result.items()}
+    if result is None:
+        return None
+    kind = type(result)
+    if kind in (dict, OrderedDict) and all(type(key) in (str, int) for key in result):
+        pairs = [[key, describe_tree(value)] for key, value in result.items()]
+        return {"t": "dict" if kind is dict else "ordered_dict", "v": pairs}
     if isinstance(result, (list, tuple)):
-        return [describe_tree(value) for value in result]
-    return None
+        values = [describe_tree(value) for value in result]
+        if kind in (list, tuple):
+            return {"t": kind.__name__, "v": values}
+        # The paths of outputs may go by field or by position, as pytree likes it.
+        paths = pytree.tree_flatten_with_path(result, is_leaf=lambda node: node is not result)[0]
+        keys = [path_name(path) for path, _ in paths]
+        if kind.__module__ == "torch.return_types":
+            return {"t": "return_type", "name": kind.__name__, "keys": keys, "v": values}
+        if hasattr(kind, "_fields"):
+            return {"t": "named_tuple", "name": kind.__qualname__, "keys": keys, "v": values}
+    return {"t": "other", "name": f"{kind.__module__}.{kind.__qualname__}"}

@@ -6,11 +6,13 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+from collections import OrderedDict, namedtuple
 
 import torch
 from conftest import Child, ZygoteProcess, task_text
 
 from heddle_oracle.encode import tensor_bytes
+from heddle_oracle.tree import describe_tree, flatten_outputs
 
 
 def _names(opened: dict[str, object], key: str) -> list[str]:
@@ -63,7 +65,33 @@ def test_outputs_are_flattened_from_tuples_lists_and_dicts(oracle: Child) -> Non
     )
     assert [o["path"] for o in opened["outputs"]] == ["a.0", "b.0", "b.1"]
     assert [o["dtype"] for o in opened["outputs"]] == ["float32", "float32", "bool"]
-    assert opened["output_tree"] == {"a": ["tensor", None], "b": ["tensor", "tensor"]}
+    assert opened["output_tree"] == {
+        "t": "dict",
+        "v": [
+            ["a", {"t": "tuple", "v": ["tensor", None]}],
+            ["b", {"t": "list", "v": ["tensor", "tensor"]}],
+        ],
+    }
+
+
+def test_the_structure_of_a_result_is_told_by_the_kind_of_its_containers() -> None:
+    pair = namedtuple("pair", ["left", "right"])
+    x = torch.ones(3)
+    leaf = "tensor"
+    for result, expected in (
+        (x, leaf),
+        ([x], {"t": "list", "v": [leaf]}),
+        ((x, None), {"t": "tuple", "v": [leaf, None]}),
+        ({"b": x, 0: x}, {"t": "dict", "v": [["b", leaf], [0, leaf]]}),
+        (OrderedDict(a=x), {"t": "ordered_dict", "v": [["a", leaf]]}),
+        (pair(x, x), {"t": "named_tuple", "name": "pair", "v": [leaf, leaf]}),
+        (x.max(dim=0), {"t": "return_type", "name": "max", "v": [leaf, leaf]}),
+        ({(1, 2): x}, {"t": "other", "name": "builtins.dict"}),
+    ):
+        described = describe_tree(result)
+        if isinstance(described, dict) and "keys" in described:
+            assert described.pop("keys") == [path for path, _ in flatten_outputs(result)]
+        assert described == expected
 
 
 def test_seeds_are_secret_and_fresh(oracle_zygote: ZygoteProcess) -> None:

@@ -11,12 +11,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs the exported file and the task in a clean interpreter, which compiles the kernels itself.
+/// Runs the exported file and the task in a clean interpreter, which compiles the kernels itself. The files that the task
+/// imports lie in a folder of their own, which only the task sees: the exported file must hold what it needs.
 Result<Json> checkInCleanProcess(Machine &machine, const std::string &exported, const std::string &task,
-                                 const CancelToken &cancel)
+                                 const Json &taskInfo, const CancelToken &cancel)
 {
     HEDDLE_TRY(const TempFolder folder, TempFolder::create("heddle-export-"));
-    HEDDLE_CHECK_OK(writeTree(folder.path(), {{"model_new.py", exported}, {"task.py", task}}));
+    FileTree files{{"model_new.py", exported}, {"task/task.py", task}};
+    for (const auto &[name, text] : memberOr(taskInfo, "siblings").items())
+        files["task/" + name] = text.get<std::string>();
+    HEDDLE_CHECK_OK(writeTree(folder.path(), files));
+    const std::string mode = stringOr(memberOr(taskInfo, "task"), "mode", "as-constructed");
     const fs::path script = machine.options().package / "check_export.py";
     SandboxPolicy policy;
     policy.role = Role::Oracle;
@@ -31,7 +36,7 @@ Result<Json> checkInCleanProcess(Machine &machine, const std::string &exported, 
     limits.cancel = cancel;
     HEDDLE_TRY(const CommandResult result,
                runLimited(machine.spawner(), policy,
-                          {machine.python().string(), "-I", script.string(), folder.path().string()},
+                          {machine.python().string(), "-I", script.string(), folder.path().string(), mode},
                           limits));
     if (!result.status.isSuccess())
         return Error(Code::Internal,
@@ -86,7 +91,7 @@ Result<Json> exportAs(Machine &machine, Builder &builder, const Json &taskInfo, 
     request.taskInfo = taskInfo;
     request.headers = compiler->headers();
     HEDDLE_TRY(const std::string source, exportModelNew(request));
-    HEDDLE_TRY(Json checked, checkInCleanProcess(machine, source, taskSource, cancel));
+    HEDDLE_TRY(Json checked, checkInCleanProcess(machine, source, taskSource, taskInfo, cancel));
     if (!boolOr(checked, "ok", false))
         return Error(Code::Internal,
                      "the exported file gives other outputs than the task: " + compactText(checked),

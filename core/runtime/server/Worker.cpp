@@ -207,6 +207,7 @@ Result<Json> Worker::openTask(const Json &params, const CancelToken &cancel, con
     }
     Json info = std::move(*opened);
     info["handle"] = handle;
+    info.erase("siblings"); // whoever asks has sent them
     return info;
 }
 

@@ -35,7 +35,7 @@ Json taskInfo(const std::string &name)
         info["values"].push_back({{"name", value.name}, {"value", value.value}});
     info["outputs"][0]["path"] = "";
     if (name == "repeat_scan") {
-        info["output_tree"] = {"tensor", "tensor"};
+        info["output_tree"] = {{"t", "tuple"}, {"v", {"tensor", "tensor"}}};
         info["outputs"][0]["path"] = "0";
         info["outputs"][1]["path"] = "1";
     }

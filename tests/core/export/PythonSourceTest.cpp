@@ -66,6 +66,9 @@ TEST(PythonSource, keepsTheFileButForwardAndTheInputFunctions)
               std::string::npos);
     EXPECT_NE(text.find("    # A remark about helper.\n    def helper"), std::string::npos) << text;
     EXPECT_NE(text.find("size = 3"), std::string::npos);
+    EXPECT_EQ(text.find("__future__"), std::string::npos)
+        << "it must come before all else, so it is kept apart";
+    EXPECT_EQ(split->future, "from __future__ import annotations\n");
     for (const char *gone :
          {"def odd", "get_inputs", "get_init_inputs", "@decorated", "@torch.no_grad", "rest"})
         EXPECT_EQ(text.find(gone), std::string::npos) << gone << '\n' << text;
@@ -109,10 +112,59 @@ TEST(Python, namesOfInputsBecomeExpressions)
 TEST(Python, resultsKeepTheirStructure)
 {
     const Json outputs = {{{"path", "a"}}, {{"path", "b.0"}}, {{"path", "b.1"}}};
-    EXPECT_EQ(*pythonResult({{"a", "tensor"}, {"b", {"tensor", "tensor"}}, {"c", nullptr}}, outputs),
-              "{\"a\": out0, \"b\": (out1, out2), \"c\": None}");
-    EXPECT_EQ(*pythonResult("tensor", {{{"path", ""}}}), "out0");
-    EXPECT_FALSE(pythonResult("tensor", {{{"path", "0"}}}));
+    ReferenceSource reference;
+    reference.text = "from fields import Other\nPair = namedtuple('Pair', 'left right')\n";
+    const auto sequence = [](const char *kind) {
+        return Json{{"t", kind}, {"name", "Pair"}, {"v", {"tensor", "tensor"}}};
+    };
+    const auto inDict = [&](const Json &b) {
+        Json pairs = Json::array();
+        pairs.push_back(Json::array({"b", b}));
+        pairs.push_back(Json::array({"c", nullptr}));
+        pairs.push_back(Json::array({"a", "tensor"}));
+        return Json{{"t", "dict"}, {"v", pairs}};
+    };
+    const auto written = [&](const Json &tree) { return *pythonResult(tree, outputs, reference); };
+    EXPECT_EQ(written(inDict(sequence("tuple"))), "{\"b\": (out1, out2), \"c\": None, \"a\": out0}");
+    EXPECT_EQ(written(inDict(sequence("list"))), "{\"b\": [out1, out2], \"c\": None, \"a\": out0}");
+    EXPECT_EQ(written(inDict(sequence("named_tuple"))),
+              "{\"b\": Pair(*(out1, out2)), \"c\": None, \"a\": out0}");
+    EXPECT_EQ(written(inDict(sequence("return_type"))),
+              "{\"b\": _torch.return_types.Pair((out1, out2)), \"c\": None, \"a\": out0}");
+    Json byField = sequence("named_tuple");
+    byField["keys"] = {"left", "right"};
+    EXPECT_EQ(*pythonResult(byField, {{{"path", "left"}}, {{"path", "right"}}}, reference),
+              "Pair(*(out0, out1))");
+    Json ordered = inDict(sequence("list"));
+    ordered["t"] = "ordered_dict";
+    EXPECT_EQ(written(ordered), "_OrderedDict([(\"b\", [out1, out2]), (\"c\", None), (\"a\", out0)])");
+    Json pairs = Json::array();
+    pairs.push_back(Json::array({7, "tensor"}));
+    EXPECT_EQ(*pythonResult({{"t", "dict"}, {"v", pairs}}, {{{"path", "7"}}}, reference), "{7: out0}");
+    EXPECT_EQ(*pythonResult("tensor", {{{"path", ""}}}, reference), "out0");
+    EXPECT_FALSE(pythonResult("tensor", {{{"path", "0"}}}, reference));
+}
+
+TEST(Python, aResultOfAClassOutOfReachIsNotCoveredByItsName)
+{
+    const Json outputs = {{{"path", "0"}}};
+    const auto unknown =
+        pythonResult({{"t", "named_tuple"}, {"name", "Pair"}, {"v", {"tensor"}}}, outputs, ReferenceSource());
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code(), Code::NotCovered);
+    const auto other = pythonResult({{"t", "other"}, {"name", "lib.Output"}}, outputs, ReferenceSource());
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message().find("lib.Output"), std::string::npos);
+}
+
+TEST(PythonSource, knowsWhichNamesTheTopOfAFileBinds)
+{
+    const std::string text = "from a import (One,\n    Two)\nclass Three: pass\nFour = 4\nprint(Five == 5)\n"
+                             "def f():\n    Six = 6\n";
+    for (const char *name : {"One", "Two", "Three", "Four", "f"})
+        EXPECT_TRUE(definesName(text, name)) << name;
+    for (const char *name : {"Five", "Six", "Fou", "our"})
+        EXPECT_FALSE(definesName(text, name)) << name;
 }
 
 TEST(Python, valuesAndStringsAreLiterals)
