@@ -19,6 +19,9 @@ constexpr double mostBelievable = 1.25;
 /// Seconds that confirming the best candidate may need; tuning stops before them.
 constexpr double reserveSeconds = 20.0;
 constexpr int mostVariants = 8;
+/// Verifying times the kernels in the runner, whose footing is not that of PyTorch's own processes. A candidate
+/// that looks up to this much slower than the best baseline is confirmed before it is given up.
+constexpr double mostDoubt = 2.0;
 
 std::string number(double value, int digits = 3)
 {
@@ -238,29 +241,65 @@ Result<void> BuiltinOptimizer::tune(Tools &tools, Verified &best)
     return tools.updatePlanItem(tuneId, "done", settings);
 }
 
+/// Ends without a proposal; `figures` are those that `message` states.
+Result<PolicyOutcome> BuiltinOptimizer::giveUp(Tools &tools, const std::string &reason,
+                                               const std::string &message, const Json &figures)
+{
+    HEDDLE_CHECK_OK(tools.note(message, figures));
+    HEDDLE_CHECK_OK(tools.updatePlanItem(itemId, "dropped", message));
+    return PolicyOutcome{{}, {}, reason, message};
+}
+
+/// What the confirmed report of a candidate that was not proposed says.
+Result<PolicyOutcome> BuiltinOptimizer::explainRefusal(Tools &tools, const Json &submitted)
+{
+    const Json &report = memberOr(submitted, "report");
+    const Json &event = memberOr(submitted, "event");
+    const std::string verdict = stringOr(memberOr(report, "verdict"), "class", "not_judged");
+    if (verdict != "clean")
+        return giveUp(tools, "no_candidate",
+                      "Confirming the candidate ended with the verdict '" + verdict
+                          + "': " + firstFailure(report) + ".",
+                      Json::array());
+    const double candidateMs = medianOf(memberOr(report, "candidate"));
+    const double baselineMs = medianOf(memberOr(memberOr(report, "baselines"), "strongest"));
+    Json figures = Json::array();
+    std::string text = "Confirmed in PyTorch, the candidate is not faster than the strongest baseline";
+    if (candidateMs > 0.0 && baselineMs > 0.0) {
+        text += ": " + number(candidateMs) + " ms against " + number(baselineMs) + " ms";
+        figures.push_back(figure(number(candidateMs) + " ms", candidateMs, "ms", event));
+        figures.push_back(figure(number(baselineMs) + " ms", baselineMs, "ms", event));
+    }
+    if (!isAtRoof(baselineMs))
+        return giveUp(tools, "no_candidate", text + "; nothing is proposed.", figures);
+    figures.push_back(figure(number(m_baseline.roofMs) + " ms", m_baseline.roofMs, "ms", m_baseline.event));
+    return giveUp(tools, "at_roof",
+                  text + ". That baseline is at the roof of " + number(m_baseline.roofMs)
+                      + " ms: nothing to gain.",
+                  figures);
+}
+
 Result<PolicyOutcome> BuiltinOptimizer::finish(Tools &tools, const Verified &best)
 {
-    PolicyOutcome outcome;
-    outcome.candidate = best.digest;
-    const bool isSlower = m_baseline.bestMs > 0.0 && m_bestMs > m_baseline.bestMs;
     Json figures = Json::array();
     figures.push_back(figure(number(m_bestMs) + " ms", m_bestMs, "ms", m_bestEvent));
-    if (isSlower) {
-        outcome.reason = "no_candidate";
-        outcome.message = "The best candidate takes " + number(m_bestMs) + " ms, " + m_baseline.bestName + " "
-            + number(m_baseline.bestMs) + " ms: nothing is proposed.";
+    if (m_baseline.bestMs > 0.0 && m_bestMs > mostDoubt * m_baseline.bestMs) {
         figures.push_back(
             figure(number(m_baseline.bestMs) + " ms", m_baseline.bestMs, "ms", m_baseline.event));
-        outcome.candidate.clear();
-        HEDDLE_CHECK_OK(tools.note(outcome.message, figures));
-        HEDDLE_CHECK_OK(tools.updatePlanItem(itemId, "dropped", outcome.message));
-        return outcome;
+        return giveUp(tools, "no_candidate",
+                      "The best candidate takes " + number(m_bestMs) + " ms, " + m_baseline.bestName + " "
+                          + number(m_baseline.bestMs) + " ms: nothing is proposed.",
+                      figures);
     }
     std::string summary = "Fuses " + boundaryOf(best.written.plan) + ". " + number(m_bestMs) + " ms";
     if (m_baseline.bestMs > 0.0)
         summary += " against " + number(m_baseline.bestMs) + " ms of " + m_baseline.bestName;
     HEDDLE_TRY(const Json submitted, tools.submit(best.digest, summary + "."));
+    PolicyOutcome outcome;
+    outcome.candidate = best.digest;
     outcome.proposal = stringOr(submitted, "proposal", stringOr(submitted, "id"));
+    if (outcome.proposal.empty())
+        return explainRefusal(tools, submitted);
     outcome.reason = isAtRoof(m_bestMs) ? "at_roof" : m_ranOutOfTime ? "budget" : "done";
     outcome.message = summary + ".";
     HEDDLE_CHECK_OK(tools.updatePlanItem(itemId, "done", summary + "."));

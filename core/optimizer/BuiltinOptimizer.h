@@ -45,6 +45,9 @@ private:
     Result<std::optional<Verified>> attempt(Tools &tools, WrittenCandidate candidate,
                                             const std::string &parent);
     Result<void> tune(Tools &tools, Verified &best);
+    Result<PolicyOutcome> giveUp(Tools &tools, const std::string &reason, const std::string &message,
+                                 const Json &figures);
+    Result<PolicyOutcome> explainRefusal(Tools &tools, const Json &submitted);
     Result<PolicyOutcome> finish(Tools &tools, const Verified &best);
     bool isAtRoof(double medianMs) const;
 

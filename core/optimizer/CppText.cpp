@@ -62,7 +62,9 @@ const std::map<std::string_view, FloatFunction> &floatFunctions()
         {"pow", {"heddle::pow($0, $1)", "__builtin_pow($0, $1)"}},
         {"tanh", {"heddle::tanh($0)", "__builtin_tanh($0)"}},
         {"sigmoid", {"heddle::sigmoid($0)", "1.0 / (1.0 + __builtin_exp(-$0))"}},
+        {"sigmoid_flush", {"heddle::sigmoid_flush($0)", "1.0 / (1.0 + __builtin_exp(-$0))"}},
         {"erf", {"heddle::erf($0)", "__builtin_erf($0)"}},
+        {"normal_cdf", {"heddle::normal_cdf($0)", "0.5 * __builtin_erfc(-$0 * 0.70710678118654752)"}},
         {"floor", {"heddle::floor($0)", "__builtin_floor($0)"}},
         {"ceil", {"heddle::ceil($0)", "__builtin_ceil($0)"}},
         {"round", {"__builtin_rintf($0)", "__builtin_rint($0)"}},
@@ -140,6 +142,10 @@ std::string cppCast(Dtype to, Dtype from, const std::string &text)
 
 std::optional<std::string> preciseOperation(std::string_view op, const std::vector<std::string> &args)
 {
+    if (op == "sigmoid_flush")
+        return fill("1.0f / (1.0f + __builtin_expf(-$0))", args);
+    if (op == "normal_cdf")
+        return fill("0.5f * __builtin_erfcf($0 * -0.707106781f)", args);
     const auto function = floatFunctions().find(op);
     if (function == floatFunctions().end() || !function->second.twice.starts_with("__builtin_"))
         return std::nullopt;
@@ -147,6 +153,23 @@ std::optional<std::string> preciseOperation(std::string_view op, const std::vect
     std::string pattern(function->second.twice);
     pattern.insert(pattern.find('('), "f");
     return fill(pattern, args);
+}
+
+std::optional<std::string> cppDivision(double divisor, const std::string &dividend)
+{
+    const double size = std::abs(divisor);
+    if (!(size > 0x1p-100 && size < 0x1p100))
+        return std::nullopt;
+    const double inverse = 1.0 / divisor;
+    auto high = static_cast<float>(inverse);
+    if (static_cast<double>(high) == inverse)
+        return dividend + " * " + cppLiteral(Dtype::Float32, inverse, 0);
+    if (std::abs(static_cast<double>(high)) > std::abs(inverse))
+        high = std::nextafter(high, 0.0f);
+    const double low = inverse - static_cast<double>(high);
+    return "heddle::times_reciprocal(" + dividend + ", "
+        + cppLiteral(Dtype::Float32, static_cast<double>(high), 0) + ", " + cppLiteral(Dtype::Float32, low, 0)
+        + ")";
 }
 
 std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype argument,
@@ -183,9 +206,9 @@ std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype
 bool isExpensive(std::string_view op)
 {
     static const std::set<std::string_view> names = {
-        "exp",  "exp_flush", "exp2",    "expm1", "log", "log1p", "log2",  "log10",
-        "pow",  "tanh",      "sigmoid", "erf",   "sin", "cos",   "tan",   "asin",
-        "acos", "atan",      "sinh",    "cosh",  "div", "sqrt",  "rsqrt", "reciprocal"};
+        "exp",  "exp_flush", "exp2", "expm1", "log", "log1p", "log2",  "log10",         "pow",
+        "tanh", "sigmoid",   "erf",  "sin",   "cos", "tan",   "asin",  "sigmoid_flush", "normal_cdf",
+        "acos", "atan",      "sinh", "cosh",  "div", "sqrt",  "rsqrt", "reciprocal"};
     return names.contains(op);
 }
 

@@ -22,6 +22,9 @@ std::optional<std::string> preciseOperation(std::string_view op, const std::vect
 /// `isLiteral` says whether the second one is a literal. Nothing for an unknown word.
 std::optional<std::string> cppOperation(std::string_view op, Dtype result, Dtype argument,
                                         const std::vector<std::string> &args, bool isLiteral);
+/// A float32 division by a constant (a float32 number) as multiplications, to the last bit but for rare
+/// cases; nothing where the quotient could leave the range of normal numbers.
+std::optional<std::string> cppDivision(double divisor, const std::string &dividend);
 std::string cppCast(Dtype to, Dtype from, const std::string &text);
 /// Whether computing it again costs more than reading it back from a cache line.
 bool isExpensive(std::string_view op);

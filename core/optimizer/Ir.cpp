@@ -168,6 +168,14 @@ ValueId Ir::cast(ValueId id, Dtype dtype)
     return add(std::move(value));
 }
 
+ValueId Ir::widened(ValueId id)
+{
+    const bool shows = m_widens;
+    const ValueId wide = cast(id, Dtype::Float64);
+    m_widens = shows;
+    return wide;
+}
+
 ValueId Ir::reduce(std::string_view op, ValueId id, const std::vector<int> &dims, Dtype result)
 {
     const Shape shape = at(id).type.shape;

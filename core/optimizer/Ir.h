@@ -65,6 +65,8 @@ public:
     /// Broadcasts, then applies `op`. The arguments must already have the dtypes that `op` computes in.
     ValueId point(std::string_view op, std::vector<ValueId> args, Dtype result);
     ValueId cast(ValueId value, Dtype dtype);
+    /// A float32 value as float64 for accumulating: unlike with cast(), its last bits do not show in results.
+    ValueId widened(ValueId value);
     ValueId reduce(std::string_view op, ValueId value, const std::vector<int> &dims, Dtype result);
     ValueId index(const Shape &shape, int dim);
     ValueId view(ValueId value, Shape shape, std::vector<ViewIndex> index);

@@ -105,6 +105,8 @@ Result<Values> gelu(NodeReader &reader)
     HEDDLE_TRY(const ValueId x, input(reader));
     const ValueId half = reader.call("mul", x, 0.5);
     if (reader.text(1, "approximate", "none") == "none") {
+        if (reader.dtypeOf(x) == Dtype::Float32)
+            return rounded(reader, reader.call("mul", x, reader.call("normal_cdf", x)));
         const ValueId argument = reader.call("mul", x, 1.0 / std::numbers::sqrt2);
         return rounded(reader,
                        reader.call("mul", half, reader.call("add", reader.call("erf", argument), 1.0)));

@@ -16,8 +16,15 @@ struct Moments {
     ValueId centred;  ///< x - mean
 };
 
-Moments momentsOf(NodeReader &reader, ValueId x, const std::vector<int> &dims, double eps)
+/// `inDouble`: eager sums in float64, and running statistics show it.
+Moments momentsOf(NodeReader &reader, ValueId x, const std::vector<int> &dims, double eps,
+                  bool inDouble = false)
 {
+    const auto moments = inDouble ? momentsInOnePass(reader, x, dims, 1) : momentsInOnePass(reader, x, dims);
+    if (moments)
+        return {moments->mean, moments->variance,
+                reader.call("rsqrt", reader.call("add", moments->variance, eps)),
+                reader.call("sub", x, moments->mean)};
     const ValueId mean = keptMean(reader, x, dims);
     const ValueId centred = reader.call("sub", x, mean);
     const ValueId variance = keptMean(reader, reader.call("mul", centred, centred), dims);
@@ -183,7 +190,7 @@ Result<Values> batchNorm(NodeReader &reader)
         if (d != 1)
             dims.push_back(d);
     }
-    const Moments moments = momentsOf(reader, x, dims, eps);
+    const Moments moments = momentsOf(reader, x, dims, eps, true);
     const ValueId result =
         affine(reader, reader.call("mul", moments.centred, moments.inverse), weight, bias, perChannel);
     const Shape channels{shape[1]};

@@ -70,10 +70,12 @@ Result<ValueId> computed(NodeReader &reader)
 /// sum((x - mean)²) / max(0, n - correction) with reduced dimensions kept.
 ValueId varianceOf(NodeReader &reader, ValueId x, const std::vector<int> &dims, double correction)
 {
+    const auto elements = static_cast<double>(reducedCount(reader.shapeOf(x), dims));
+    if (const auto moments = momentsInOnePass(reader, x, dims))
+        return reader.call("mul", moments->variance, elements / std::max(0.0, elements - correction));
     const ValueId centred = reader.call("sub", x, keptMean(reader, x, dims));
     const ValueId squares = keptSum(reader, reader.call("mul", centred, centred), dims);
-    const auto count = static_cast<double>(reducedCount(reader.shapeOf(x), dims));
-    return reader.call("div", squares, std::max(0.0, count - correction));
+    return reader.call("div", squares, std::max(0.0, elements - correction));
 }
 
 Result<Values> sumLike(NodeReader &reader)
@@ -252,6 +254,20 @@ ValueId keptMean(NodeReader &reader, ValueId value, const std::vector<int> &dims
 {
     const auto count = static_cast<double>(reducedCount(reader.shapeOf(value), dims));
     return reader.call("div", keptSum(reader, value, dims), count);
+}
+
+std::optional<MeanAndVariance> momentsInOnePass(NodeReader &reader, ValueId x, const std::vector<int> &dims,
+                                                std::int64_t fewest)
+{
+    if (reader.dtypeOf(x) != Dtype::Float32 || reducedCount(reader.shapeOf(x), dims) < fewest)
+        return std::nullopt;
+    Ir &ir = reader.ir();
+    const ValueId wide = ir.widened(x);
+    const ValueId mean = keptMean(reader, wide, dims);
+    const ValueId square = keptMean(reader, reader.call("mul", wide, wide), dims);
+    const ValueId difference = reader.call("sub", square, reader.call("mul", mean, mean));
+    return MeanAndVariance{ir.cast(mean, Dtype::Float32),
+                           ir.cast(reader.call("max", difference, 0.0), Dtype::Float32)};
 }
 
 void addReductionRules(LoweringTable &table)

@@ -65,7 +65,7 @@ public:
     ValueId call(std::string_view op, ValueId a, ValueId b);
     ValueId call(std::string_view op, ValueId a, double b);
     ValueId compare(std::string_view op, ValueId a, ValueId b);
-    /// 1 / (1 + e^-x), from e^-|x|, which is at most 1 and needs no care about overflow.
+    /// 1 / (1 + e^-x).
     ValueId sigmoid(ValueId x);
     ValueId choose(ValueId condition, ValueId yes, ValueId no);
 
@@ -93,5 +93,17 @@ const std::set<std::string, std::less<>> &aliasingOperators();
 ValueId keptSum(NodeReader &reader, ValueId value, const std::vector<int> &dims);
 ValueId keptMean(NodeReader &reader, ValueId value, const std::vector<int> &dims);
 std::int64_t reducedCount(const Shape &shape, const std::vector<int> &dims);
+
+/// Mean and biased variance of float32 values, in that type.
+struct MeanAndVariance {
+    ValueId mean;
+    ValueId variance;
+};
+/// Both in one pass, from the sums of x and x² in float64, where the squares are exact: their difference then
+/// loses to cancellation only what float32 inputs of that mean cannot resolve either. For rows of at least
+/// `fewest` elements, by default those that no second-level cache holds; nothing for shorter ones, whose second
+/// pass is cheap, and for other types.
+std::optional<MeanAndVariance> momentsInOnePass(NodeReader &reader, ValueId x, const std::vector<int> &dims,
+                                                std::int64_t fewest = 65536);
 
 } // namespace heddle

@@ -242,13 +242,7 @@ ValueId NodeReader::compare(std::string_view op, ValueId a, ValueId b)
 
 ValueId NodeReader::sigmoid(ValueId x)
 {
-    if (dtypeOf(x) != Dtype::Float32)
-        return call("sigmoid", x);
-    const ValueId tail = call("exp_flush", call("neg", call("abs", x)));
-    const ValueId one = m_ir.real(1.0, Dtype::Float32);
-    const ValueId isNegative = compare("lt", x, m_ir.real(0.0, Dtype::Float32));
-    const ValueId top = m_ir.point("where", {isNegative, tail, one}, Dtype::Float32);
-    return call("div", top, call("add", tail, one));
+    return call(dtypeOf(x) == Dtype::Float32 ? "sigmoid_flush" : "sigmoid", x);
 }
 
 ValueId NodeReader::choose(ValueId condition, ValueId yes, ValueId no)

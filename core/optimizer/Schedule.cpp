@@ -64,7 +64,10 @@ bool hasExpensivePart(const Kernel &kernel, int id)
     const KernelExpression &expression = kernel.expression(id);
     if (expression.space == KernelExpression::outerOnly)
         return false;
-    if (expression.kind == KernelExpression::Kind::Operation && isExpensive(expression.op))
+    // A division by a constant is written as a product.
+    const bool isProduct = expression.op == "div" && expression.dtype == Dtype::Float32
+        && kernel.expression(expression.args[1]).kind == KernelExpression::Kind::Literal;
+    if (expression.kind == KernelExpression::Kind::Operation && isExpensive(expression.op) && !isProduct)
         return true;
     return std::any_of(expression.args.begin(), expression.args.end(),
                        [&kernel](int arg) { return hasExpensivePart(kernel, arg); });
@@ -138,6 +141,18 @@ std::set<int> storesToStream(const Kernel &kernel, bool splitsInner)
     return streamed;
 }
 
+/// Below this, a kernel's tensors may stay in a third-level cache from one call to the next.
+constexpr std::int64_t largeTrafficBytes = 20 << 20;
+
+/// Large tensors and no function of each element: on a processor that computes faster than it loads, only
+/// then do the stores wait for lines that they overwrite.
+bool streamsAtFirst(const Kernel &kernel, const std::set<int> &streamed)
+{
+    return !streamed.empty() && kernel.minimalBytes() >= largeTrafficBytes
+        && std::none_of(kernel.stores.begin(), kernel.stores.end(),
+                        [&](const KernelStore &store) { return hasExpensivePart(kernel, store.value); });
+}
+
 void moveInnermost(std::vector<int> &axes, int axis)
 {
     const auto place = std::find(axes.begin(), axes.end(), axis);
@@ -187,6 +202,7 @@ Schedule makeSchedule(Kernel &kernel)
     if (kernel.reductions.empty() && kernel.outer.empty()) {
         schedulePointwise(kernel, schedule);
         schedule.streamed = storesToStream(kernel, schedule.splitsInner);
+        schedule.streamsAtFirst = streamsAtFirst(kernel, schedule.streamed);
         return schedule;
     }
     schedule.kept = valuesToKeep(kernel);
@@ -222,6 +238,7 @@ Schedule makeSchedule(Kernel &kernel)
         schedule.kept.clear();
     if (schedule.laneAxis < 0 && !schedule.splitsStages)
         schedule.streamed = storesToStream(kernel, false);
+    schedule.streamsAtFirst = streamsAtFirst(kernel, schedule.streamed);
     return schedule;
 }
 

@@ -27,6 +27,8 @@ struct Schedule {
     /// Stores whose rows may be written around the caches: large float32 outputs, contiguous along the
     /// vector loop. Whether it pays depends on the machine and on what reads them next: the tuner decides.
     std::set<int> streamed;
+    /// Where the tuner starts: stores around the caches pay when nothing but memory holds the kernel up.
+    bool streamsAtFirst = false;
     std::int64_t elements = 0; ///< iterations of the largest traversal, over all outer points
 };
 

@@ -63,6 +63,8 @@ public:
     {
         calls.push_back("submit");
         submitted = candidate;
+        if (!refusal.is_null())
+            return Json{{"proposal", nullptr}, {"report", refusal}, {"event", 8}};
         return Json{{"proposal", "p1"}};
     }
     Result<void> writePlan(const std::vector<PlanItem> &items) override
@@ -103,6 +105,7 @@ public:
     std::vector<PlanItem> plan;
     std::vector<std::string> notes;
     std::string submitted;
+    Json refusal; ///< the confirmed report of a candidate that is not made a proposal
     bool allFiguresHaveEvents = true;
 
 private:
@@ -171,14 +174,60 @@ TEST(BuiltinOptimizerTest, nothingCleanMeansNothingSubmitted)
     EXPECT_EQ(tools.count("submit"), 0u);
 }
 
-TEST(BuiltinOptimizerTest, aCandidateSlowerThanTheBestBaselineIsNotProposed)
+TEST(BuiltinOptimizerTest, aCandidateFarSlowerThanTheBestBaselineIsNotConfirmed)
+{
+    ScriptedTools tools = toolsForChain();
+    tools.candidateMs = 13.0;
+    const auto outcome = BuiltinOptimizer().run(tools);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->reason, "no_candidate");
+    EXPECT_EQ(tools.count("submit"), 0u);
+}
+
+TEST(BuiltinOptimizerTest, aCandidateThatOnlySeemsSlowerIsDecidedByConfirming)
 {
     ScriptedTools tools = toolsForChain();
     tools.candidateMs = 7.0;
     const auto outcome = BuiltinOptimizer().run(tools);
     ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->proposal, "p1");
+}
+
+TEST(BuiltinOptimizerTest, aCandidateConfirmedToBeSlowerEndsWithoutCandidateAndSaysBothTimes)
+{
+    ScriptedTools tools = toolsForChain();
+    tools.refusal = {{"verdict", {{"class", "clean"}}},
+                     {"candidate", {{"median_ms", 6.5}}},
+                     {"baselines", {{"strongest", {{"median_ms", 6.25}}}}}};
+    const auto outcome = BuiltinOptimizer().run(tools);
+    ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->reason, "no_candidate");
-    EXPECT_EQ(tools.count("submit"), 0u);
+    EXPECT_EQ(outcome->candidate, "");
+    EXPECT_EQ(outcome->proposal, "");
+    EXPECT_NE(outcome->message.find("6.5 ms against 6.25 ms"), std::string::npos) << outcome->message;
+    EXPECT_TRUE(tools.allFiguresHaveEvents);
+}
+
+TEST(BuiltinOptimizerTest, aBaselineConfirmedAtTheRoofEndsAtTheRoof)
+{
+    ScriptedTools tools = toolsForChain();
+    tools.refusal = {{"verdict", {{"class", "clean"}}},
+                     {"candidate", {{"median_ms", 2.1}}},
+                     {"baselines", {{"strongest", {{"median_ms", 2.05}}}}}};
+    const auto outcome = BuiltinOptimizer().run(tools);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->reason, "at_roof");
+    EXPECT_EQ(outcome->candidate, "");
+}
+
+TEST(BuiltinOptimizerTest, aCandidateThatIsNotCleanWhenConfirmedIsNoProposal)
+{
+    ScriptedTools tools = toolsForChain();
+    tools.refusal = {{"verdict", {{"class", "wrong"}, {"evidence", Json::array()}}}};
+    const auto outcome = BuiltinOptimizer().run(tools);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->reason, "no_candidate");
+    EXPECT_NE(outcome->message.find("'wrong'"), std::string::npos) << outcome->message;
 }
 
 TEST(BuiltinOptimizerTest, aTaskAtItsRoofIsLeftAlone)

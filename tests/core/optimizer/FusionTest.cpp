@@ -110,9 +110,10 @@ TEST(FusionTest, batchNormInTrainingUpdatesItsStatisticsInTheSameKernel)
     graph.update("variance", norm, 4);
     EXPECT_EQ(fusionOf(graph),
               "kernel fused_native_batch_norm_legit_functional outer(a1=8) inner(a0=4 a3=100)\n"
-              "  stage 0: sum of native_batch_norm_legit_functional;\n"
-              "  stage 1: sum of native_batch_norm_legit_functional; store state:mean[1*a1];\n"
-              "  stage 2: store out:0[800*a0+100*a1+1*a3]; store state:variance[1*a1];\n"
+              "  stage 0: sum of native_batch_norm_legit_functional; sum of "
+              "native_batch_norm_legit_functional;\n"
+              "  stage 1: store out:0[800*a0+100*a1+1*a3]; store state:mean[1*a1]; "
+              "store state:variance[1*a1];\n"
               "  read input:x[800*a0+100*a1+1*a3]\n"
               "  read state:mean[1*a1]\n"
               "  read state:variance[1*a1]\n");
