@@ -176,6 +176,7 @@ Result<Json> AutomationServer::timing(const Json &command)
     for (const HandlerTime &one : m_clock->longest())
         longest.push_back({{"ms", one.milliseconds}, {"what", toUtf8(one.what)}});
     Json answer{{"first_paint_ms", m_clock->firstPaint()},
+                {"first_paint_work_ms", m_clock->firstPaintWork()},
                 {"handled", m_clock->handled()},
                 {"longest", std::move(longest)},
                 {"busy", m_window->jobs().hasShownJobs()}};

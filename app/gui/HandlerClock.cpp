@@ -67,8 +67,10 @@ bool HandlerClock::notify(QObject *receiver, QEvent *event)
     const bool isHandled = QApplication::notify(receiver, event);
     --m_depth;
     // The outermost event of a paint is the one that also flushes it to the screen.
-    if (m_hasPainted && m_firstPaint < 0.0)
+    if (m_hasPainted && m_firstPaint < 0.0) {
         m_firstPaint = millisecondsOf(CLOCK_BOOTTIME) - startOfProcess();
+        m_firstPaintWork = millisecondsOf(CLOCK_PROCESS_CPUTIME_ID);
+    }
     if (m_isRunning && !m_isPassedOver)
         record(millisecondsOf(CLOCK_THREAD_CPUTIME_ID) - before, what);
     return isHandled;

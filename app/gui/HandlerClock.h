@@ -34,6 +34,8 @@ public:
     std::int64_t handled() const { return m_handled; }
     /// Wall-clock milliseconds from the start of the process until the first paint was flushed; below 0: not yet.
     double firstPaint() const { return m_firstPaint; }
+    /// Milliseconds of processor time, of all threads, that the process had used by then.
+    double firstPaintWork() const { return m_firstPaintWork; }
 
 private:
     void record(double milliseconds, const QString &what);
@@ -41,6 +43,7 @@ private:
     std::vector<HandlerTime> m_longest;
     std::int64_t m_handled = 0;
     double m_firstPaint = -1.0;
+    double m_firstPaintWork = 0.0;
     int m_depth = 0;
     bool m_isRunning = false;
     bool m_isPassedOver = false;

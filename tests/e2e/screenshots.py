@@ -11,12 +11,8 @@ number that was not measured. Needs a display (`xvfb-run`) or QT_QPA_PLATFORM=of
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,72 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# A figure with its unit, as widgets/common/Format writes it.
-FIGURE = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|µs|ms|s|×|%)(?![\w])")
+from window import FIGURE, Window
+
 SCALE = {"ns": 1e-6, "µs": 1e-3, "ms": 1.0, "s": 1e3}
-
-
-class Window:
-    """The running program at the other end of its automation socket."""
-
-    def __init__(self, program: Path, workspace: Path, home: Path) -> None:
-        self.path = home / "automation.sock"
-        environment = dict(os.environ, LC_ALL="C.UTF-8")
-        for name in ("CONFIG", "STATE", "CACHE", "RUNTIME"):
-            folder = home / name.lower()
-            folder.mkdir(mode=0o700)
-            environment[f"XDG_{name}_DIR" if name == "RUNTIME" else f"XDG_{name}_HOME"] = str(folder)
-        self.process = subprocess.Popen([program, "--automation", self.path, workspace], env=environment)
-        self.socket = self._connect(time.monotonic() + 20)
-        self.reader = self.socket.makefile("r", encoding="utf-8")
-
-    def _connect(self, deadline: float) -> socket.socket:
-        while time.monotonic() < deadline and self.process.poll() is None:
-            client = socket.socket(socket.AF_UNIX)
-            try:
-                client.connect(str(self.path))
-                return client
-            except OSError:
-                client.close()
-                time.sleep(0.05)
-        raise SystemExit("heddle did not open its automation socket")
-
-    def ask(self, do: str, **arguments: Any) -> Any:
-        self.socket.sendall((json.dumps({"id": 1, "do": do, **arguments}) + "\n").encode())
-        answer = json.loads(self.reader.readline())
-        if not answer["ok"]:
-            raise RuntimeError(f"{do} {arguments}: {answer['error']['message']} ({answer['error']['where']})")
-        return answer["result"]
-
-    def press(self, name: str, seconds: float = 10.0) -> None:
-        """Press a control, waiting until it is there and enabled."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                self.ask("press", name=name)
-                return
-            except RuntimeError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
-
-    def events(self, kind: str) -> list[dict[str, Any]]:
-        return [event for event in self.ask("events") if event["type"] == kind]
-
-    def wait(self, kind: str, count: int, seconds: float) -> None:
-        """Wait for that many events of a kind; a failed session ends the run with its message."""
-        deadline = time.monotonic() + seconds
-        while len(self.events(kind)) < count:
-            for ended in self.events("session_ended"):
-                if ended["data"]["reason"] == "failed":
-                    raise SystemExit(f"a session failed: {ended['data']['message']}")
-            if time.monotonic() > deadline:
-                raise SystemExit(f"no {kind} within {seconds:g} s")
-            time.sleep(0.2)
-
-    def close(self) -> None:
-        self.ask("quit")
-        self.process.wait(timeout=20)
 
 
 def numbers(value: Any) -> Iterator[float]:
@@ -182,6 +115,25 @@ def drive(window: Window, out: Path, seconds: float) -> None:
     window.wait("landed", 1, 20)
     time.sleep(0.5)
     grab(window, out, "06-accepted")
+    window.press("Export", 30)
+    window.wait_for_text("nothing is written yet", 120)
+    time.sleep(0.5)
+    grab(window, out, "07-export")
+    window.press("Write these files")
+    window.wait("exported", 1, 20)
+    window.press("Go to Decisions")
+    time.sleep(0.5)
+    grab(window, out, "08-decisions")
+
+
+def private_folders(home: Path) -> dict[str, str]:
+    """XDG folders of this run alone."""
+    folders = {}
+    for name in ("CONFIG_HOME", "STATE_HOME", "CACHE_HOME", "RUNTIME_DIR"):
+        folder = home / name.partition("_")[0].lower()
+        folder.mkdir(mode=0o700)
+        folders[f"XDG_{name}"] = str(folder)
+    return folders
 
 
 def main() -> int:
@@ -196,7 +148,8 @@ def main() -> int:
         workspace = Path(folder) / "work"
         workspace.mkdir()
         shutil.copy(arguments.task, workspace)
-        window = Window(arguments.heddle.absolute(), workspace, Path(folder))
+        environment = dict(os.environ, LC_ALL="C.UTF-8", **private_folders(Path(folder)))
+        window = Window(arguments.heddle.absolute(), [workspace], Path(folder) / "automation.sock", environment)
         try:
             drive(window, arguments.out.absolute(), arguments.seconds)
             window.close()

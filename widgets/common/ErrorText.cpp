@@ -12,7 +12,7 @@ ErrorMessage ErrorText::message(const Error &error)
     ErrorMessage message;
     // A process that failed prints its own error, with the remedy that fits best on a line of its own.
     const QString said = toText(error.message());
-    const QString what = said.section(u"\n  next: "_s, 0, 0);
+    const QString what = oneLine(said.section(u"\n  next: "_s, 0, 0));
     const QString inner = said.section(u"\n  next: "_s, 1, 1).section(u'\n', 0, 0).trimmed();
     message.title = tr("%1 %2").arg(sentence(error.code()), what);
     if (!error.where().empty())

@@ -23,4 +23,12 @@ std::filesystem::path toPath(const QString &text)
     return std::filesystem::path(QFile::encodeName(text).toStdString());
 }
 
+QString oneLine(const QString &text)
+{
+    const QStringList lines = text.trimmed().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    if (lines.size() < 2)
+        return text.trimmed();
+    return lines.first().trimmed() + QLatin1Char(' ') + lines.last().trimmed();
+}
+
 } // namespace heddle

@@ -64,8 +64,8 @@ void CheckUpView::setCheckUp(const Json &rows)
                              {Cell{.text = isOk ? tr("found") : tr("missing"),
                                    .sort = isOk ? 1 : 0,
                                    .status = isOk ? Status::Passed : Status::Warning},
-                              Cell{.text = id, .isStrong = true}, Cell{.text = found, .tip = found},
-                              Cell{.text = next, .isMuted = true, .tip = next}}});
+                              Cell{.text = id, .isStrong = true}, Cell{.text = oneLine(found), .tip = found},
+                              Cell{.text = oneLine(next), .isMuted = true, .tip = next}}});
         }
     }
     m_checks->setVisible(!shown.empty());

@@ -164,6 +164,10 @@ void CommonTest::theCoresOwnNextStepWins()
         Code::Environment, "it did not start: no Python\n  next: install Python\n", "worker", "see the log"));
     QCOMPARE(child.next, u"install Python"_s);
     QVERIFY2(child.title.endsWith(u"it did not start: no Python (worker)"_s), qPrintable(child.title));
+    const ErrorMessage traceback = ErrorText::message(
+        Error(Code::TaskFailed, "it failed:\nTraceback:\n  File \"x.py\", line 1\nNameError: y\n"));
+    QVERIFY2(traceback.title.endsWith(u"it failed: NameError: y"_s), qPrintable(traceback.title));
+    QVERIFY(traceback.details.contains(u"line 1"_s));
 }
 
 void CommonTest::bothThemesHaveReadableContrast()
