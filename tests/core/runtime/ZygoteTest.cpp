@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/Zygote.h"
-#include "core/base/File.h"
 #include "core/runtime/DeviceLock.h"
+#include "tests/support/ChildrenFixture.h"
 
 #include <gtest/gtest.h>
 
@@ -17,24 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class ZygoteTest : public testing::Test {
+class ZygoteTest : public ChildrenTest {
 protected:
     void SetUp() override
     {
-        auto spawner = Spawner::create();
-        ASSERT_TRUE(spawner) << spawner.error().text();
-        m_spawner = std::move(spawner).value();
-        auto folder = TempFolder::create("heddle-zygote-test-");
-        ASSERT_TRUE(folder);
-        m_folder.emplace(std::move(folder).value());
-        fs::create_directory(m_folder->path() / "scratch");
+        ChildrenTest::SetUp();
         fs::copy_file(HEDDLE_SOURCE_DIR "/tests/core/runtime/zygote.py", m_folder->path() / "zygote.py");
     }
 
     ZygoteOptions options(bool keepSpare, std::vector<std::string> more = {}) const
     {
         ZygoteOptions options;
-        options.policy.scratch = m_folder->path() / "scratch";
+        options.policy.scratch = scratch();
         options.policy.readOnly = {m_folder->path() / "zygote.py"};
         options.policy.memoryBytes = 256u << 20;
         options.argv = {"/usr/bin/python3", "-I", (m_folder->path() / "zygote.py").string()};
@@ -43,14 +37,11 @@ protected:
         options.startTimeout = 20s;
         return options;
     }
-
-    std::unique_ptr<Spawner> m_spawner;
-    std::optional<TempFolder> m_folder;
 };
 
 TEST_F(ZygoteTest, forkedChildrenAreInsideBothWallsAndServe)
 {
-    Zygote zygote(*m_spawner, options(true));
+    Zygote zygote(*s_spawner, options(true));
     auto facts = zygote.start();
     ASSERT_TRUE(facts) << facts.error().text();
     EXPECT_EQ(stringOr(*facts, "torch"), "none");
@@ -73,7 +64,7 @@ TEST_F(ZygoteTest, forkedChildrenAreInsideBothWallsAndServe)
 
 TEST_F(ZygoteTest, aChildsCrashIsItsOwnAndTellsItsSignal)
 {
-    Zygote zygote(*m_spawner, options(false));
+    Zygote zygote(*s_spawner, options(false));
     auto first = zygote.fork();
     ASSERT_TRUE(first) << first.error().text();
     const pid_t pid = zygote.pid();
@@ -89,7 +80,7 @@ TEST_F(ZygoteTest, aChildsCrashIsItsOwnAndTellsItsSignal)
 
 TEST_F(ZygoteTest, aHoggingChildIsKilledAndItsZygoteIsNot)
 {
-    Zygote zygote(*m_spawner, options(false));
+    Zygote zygote(*s_spawner, options(false));
     auto forked = zygote.fork();
     ASSERT_TRUE(forked) << forked.error().text();
     const pid_t pid = zygote.pid();
@@ -103,7 +94,7 @@ TEST_F(ZygoteTest, aHoggingChildIsKilledAndItsZygoteIsNot)
 
 TEST_F(ZygoteTest, aKilledZygoteIsStartedAgainAndItsChildrenAreGone)
 {
-    Zygote zygote(*m_spawner, options(true));
+    Zygote zygote(*s_spawner, options(true));
     auto forked = zygote.fork();
     ASSERT_TRUE(forked) << forked.error().text();
     const pid_t pid = zygote.pid();
@@ -117,7 +108,7 @@ TEST_F(ZygoteTest, aKilledZygoteIsStartedAgainAndItsChildrenAreGone)
 
 TEST_F(ZygoteTest, aZygoteThatCannotStartSaysWhy)
 {
-    Zygote zygote(*m_spawner, options(true, {"--fail"}));
+    Zygote zygote(*s_spawner, options(true, {"--fail"}));
     const auto facts = zygote.start();
     ASSERT_FALSE(facts);
     EXPECT_EQ(facts.error().code(), Code::Environment);

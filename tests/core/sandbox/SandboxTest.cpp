@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real hostile programs against the rung that holds here. CMake runs this program several times: as it is, with the
 // Landlock rung forced, as an ordinary user, without user namespaces, and in a chroot.
-#include "core/base/File.h"
 #include "core/sandbox/Locations.h"
 #include "core/sandbox/RunLimited.h"
+#include "tests/support/ChildrenFixture.h"
 
 #include <gtest/gtest.h>
 
@@ -62,32 +62,11 @@ void withDevice(SandboxPolicy &policy) { policy.devices = {"/dev/zero"}; }
 
 using Change = void (*)(SandboxPolicy &);
 
-class SandboxTest : public testing::Test {
+class SandboxTest : public ChildrenTest {
 protected:
-    static void SetUpTestSuite()
-    {
-        const RungReport report = probeRung();
-        for (const std::string &reason : report.reasons)
-            std::printf("  %s\n", reason.c_str());
-        std::printf("  rung: %s, Landlock %d\n", std::string(rungName(report.rung)).c_str(),
-                    report.landlockAbi);
-        auto created = Spawner::create(report);
-        ASSERT_TRUE(created) << created.error().text();
-        s_spawner = std::move(created).value().release();
-    }
-
-    static void TearDownTestSuite()
-    {
-        delete s_spawner;
-        s_spawner = nullptr;
-    }
-
     void SetUp() override
     {
-        auto folder = TempFolder::create("heddle-sandbox-test-");
-        ASSERT_TRUE(folder);
-        m_folder.emplace(std::move(folder).value());
-        fs::create_directory(m_folder->path() / "scratch");
+        ChildrenTest::SetUp();
         m_hostile = ownFile("hostile").value();
         m_library = ownFile("libheddle_sandbox.so").value();
     }
@@ -96,7 +75,7 @@ protected:
     {
         SandboxPolicy policy;
         policy.role = role;
-        policy.scratch = m_folder->path() / "scratch";
+        policy.scratch = scratch();
         policy.readOnly = {m_hostile, m_library};
         return policy;
     }
@@ -135,13 +114,9 @@ protected:
         return words;
     }
 
-    static Spawner *s_spawner;
-    std::optional<TempFolder> m_folder;
     fs::path m_hostile;
     fs::path m_library;
 };
-
-Spawner *SandboxTest::s_spawner = nullptr;
 
 TEST_F(SandboxTest, theExpectedRungHolds)
 {
@@ -474,7 +449,7 @@ TEST_F(SandboxTest, theReportSaysWhatConfinesTheChild)
 
 TEST_F(SandboxTest, aCompilerSeesIncludeFoldersOnly)
 {
-    const fs::path scratch = m_folder->path() / "scratch";
+    const fs::path scratch = this->scratch();
     std::ofstream(scratch / "good.cpp") << "#include <vector>\nextern \"C\" int f() { return 1; }\n";
     std::ofstream(scratch / "bad.cpp") << "#include \"/etc/passwd\"\n";
     SandboxPolicy compiler = policy(Role::Compiler);
