@@ -58,16 +58,6 @@ fs::path findGomp(const fs::path &python)
     return {};
 }
 
-/// What workers that were killed have left behind.
-void sweepDeadWorkers(const fs::path &folder)
-{
-    std::error_code code;
-    for (const fs::directory_entry &entry : fs::directory_iterator(folder, code)) {
-        if (!fs::exists(fs::path("/proc") / entry.path().filename(), code))
-            fs::remove_all(entry.path(), code);
-    }
-}
-
 std::vector<std::string> pythonEnvironment(const fs::path &scratch)
 {
     // Compiled code and its autotuning stay in one process: a pool of compile workers would outlive a judgement.
@@ -111,11 +101,11 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     machine->m_threads = usableProcessors();
     const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
     machine->m_memoryLimit = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
-    sweepDeadWorkers(cacheFolder() / "worker");
-    machine->m_folder = cacheFolder() / "worker" / std::to_string(::getpid());
-    machine->m_exports = machine->m_folder / "exports";
-    const fs::path oracleScratch = machine->m_folder / "oracle";
-    const fs::path runnerScratch = machine->m_folder / "runner";
+    HEDDLE_TRY(WorkerFolder own, WorkerFolder::create(cacheFolder() / "worker"));
+    machine->m_folder.emplace(std::move(own));
+    machine->m_exports = machine->m_folder->path() / "exports";
+    const fs::path oracleScratch = machine->m_folder->path() / "oracle";
+    const fs::path runnerScratch = machine->m_folder->path() / "runner";
     for (const fs::path &folder : {machine->m_exports, oracleScratch, runnerScratch})
         HEDDLE_CHECK_OK(makeFolder(folder));
 
@@ -149,9 +139,6 @@ Machine::~Machine()
         m_runners->stop();
     if (m_oracles)
         m_oracles->stop();
-    std::error_code code;
-    if (!m_folder.empty())
-        fs::remove_all(m_folder, code);
 }
 
 } // namespace heddle

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "core/runtime/Zygote.h"
+#include "core/runtime/server/Leftovers.h"
 #include "core/sandbox/Spawner.h"
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace heddle {
@@ -44,7 +46,7 @@ private:
     Machine() = default;
     MachineOptions m_options;
     std::unique_ptr<Spawner> m_spawner;
-    std::filesystem::path m_folder;
+    std::optional<WorkerFolder> m_folder;
     std::filesystem::path m_exports;
     std::filesystem::path m_gomp;
     std::uint64_t m_memoryLimit = 0;

@@ -3,6 +3,7 @@
 #include "core/base/Places.h"
 #include "core/rpc/LineServer.h"
 #include "core/runtime/server/Bridge.h"
+#include "core/runtime/server/Leftovers.h"
 #include "core/runtime/server/Worker.h"
 
 #include <csignal>
@@ -93,6 +94,12 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+    std::error_code code;
+    const auto temporary = WorkerFolder::create(std::filesystem::temp_directory_path(code));
+    if (!temporary)
+        return report(temporary.error());
+    if (const auto used = temporary->useForTemporaryFiles(); !used)
+        return report(used.error());
     auto worker = Worker::create(arguments->machine);
     if (!worker)
         return report(worker.error());
