@@ -16,7 +16,7 @@ constexpr double confirmedNoiseFloor = 0.04;
 /// How long each stage times at least; the proof of the method uses the same.
 constexpr double quickSeconds = 0.15;
 constexpr int quickRounds = 3;
-constexpr double confirmedSeconds = 3.0;
+constexpr double confirmedSeconds = 1.5;
 constexpr int confirmedRounds = 8;
 
 /// What is asked of one judgement.
