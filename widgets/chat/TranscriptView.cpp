@@ -100,6 +100,7 @@ void TranscriptView::layOutSome()
 void TranscriptView::insertLine(const Line &line, bool isSameActor)
 {
     const Theme &theme = Theme::of(palette());
+    m_shownTheme = &theme;
     QTextCursor cursor(document());
     cursor.movePosition(QTextCursor::End);
     const double height = fontMetrics().height();
@@ -148,7 +149,8 @@ void TranscriptView::changeEvent(QEvent *event)
 {
     QTextBrowser::changeEvent(event);
     // The colours are in the text, so the text is made again.
-    if (!m_isRendering && (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange))
+    const bool isStyled = event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange;
+    if (!m_isRendering && isStyled && m_shownTheme != &Theme::of(palette()))
         render();
 }
 

@@ -13,6 +13,8 @@
 
 namespace heddle {
 
+struct Theme;
+
 /// What happened in a session, one paragraph an event, newest last. Figures are links to the events that
 /// measured them (mouse or Tab and Enter). It follows the end until the person scrolls away. Many events at once
 /// are laid out bit by bit, so that the window never stops. GUI thread.
@@ -47,6 +49,7 @@ private:
     std::deque<Line> m_lines;
     std::size_t m_laidOut = 0; ///< how many of the lines are in the document
     QTimer m_layOut;
+    const Theme *m_shownTheme = nullptr; ///< whose colours the laid out lines have
     bool m_isRendering = false;
 };
 

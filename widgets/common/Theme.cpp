@@ -166,8 +166,12 @@ void applyAppearance(Appearance appearance, const QPalette &system)
     const Theme &theme = appearance == Appearance::System ? Theme::of(system)
         : appearance == Appearance::Dark                  ? Theme::dark()
                                                           : Theme::light();
-    if (qApp->style()->name() != u"fusion"_s)
+    // Asked of the application, since a style sheet hides the style's own name; setting it again restyles everything.
+    constexpr const char *hasStyle = "heddleStyle";
+    if (!qApp->property(hasStyle).toBool()) {
         QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));
+        qApp->setProperty(hasStyle, true);
+    }
     QApplication::setPalette(theme.palette());
     qApp->setStyleSheet(theme.styleSheet(QFontMetrics(QApplication::font()).height()));
 }

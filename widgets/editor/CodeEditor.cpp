@@ -287,8 +287,11 @@ void CodeEditor::changeEvent(QEvent *event)
     QWidget::changeEvent(event);
     const QEvent::Type type = event->type();
     if (type == QEvent::PaletteChange || type == QEvent::ApplicationPaletteChange
-        || type == QEvent::StyleChange || type == QEvent::FontChange)
-        applyStyle();
+        || type == QEvent::StyleChange || type == QEvent::FontChange) {
+        // Another theme sends several of these; styling once is dear enough.
+        if (m_styledTheme != &Theme::of(palette()) || m_styledFont != codeFont())
+            applyStyle();
+    }
 }
 
 void CodeEditor::applyStyle()
@@ -297,6 +300,8 @@ void CodeEditor::applyStyle()
     if (m_isStyling)
         return;
     m_isStyling = true;
+    m_styledTheme = &Theme::of(palette());
+    m_styledFont = codeFont();
     applyEditorStyle(*m_text, m_language, Theme::of(palette()), codeFont());
     const QString widest(std::max<qsizetype>(3, QString::number(m_text->lines()).size()) + 1, u'0');
     m_text->setMarginWidth(numberMargin, widest);

@@ -3,6 +3,7 @@
 
 #include "widgets/editor/Diagnostic.h"
 
+#include <QFont>
 #include <QWidget>
 
 #include <vector>
@@ -10,6 +11,8 @@
 class QsciScintilla;
 
 namespace heddle {
+
+struct Theme;
 
 /// What the text is, for its colours. Chosen by the file's name.
 enum class Language { Plain, Python, Cpp, JsonText };
@@ -72,6 +75,8 @@ private:
     QsciScintilla *m_text;
     Language m_language;
     std::vector<Diagnostic> m_diagnostics;
+    const Theme *m_styledTheme = nullptr;
+    QFont m_styledFont;
     bool m_isStyling = false;
 };
 
