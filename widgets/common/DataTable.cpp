@@ -117,6 +117,14 @@ void DataTable::setFitsContent(bool fits)
     fit();
 }
 
+void DataTable::setWrapsText(bool wraps)
+{
+    setWordWrap(wraps);
+    verticalHeader()->setSectionResizeMode(wraps ? QHeaderView::ResizeToContents : QHeaderView::Interactive);
+    if (wraps)
+        connect(verticalHeader(), &QHeaderView::sectionResized, this, &DataTable::fit, Qt::UniqueConnection);
+}
+
 void DataTable::showEvent(QShowEvent *event)
 {
     // Only now are the header's font and margins those of the style sheet.

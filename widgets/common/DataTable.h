@@ -22,6 +22,8 @@ public:
     void setStretchColumn(int column);
     /// Tall enough for all rows, without a scroll bar: for tables on a page.
     void setFitsContent(bool fits);
+    /// Long texts take several lines instead of being cut off: for sentences that must be read whole.
+    void setWrapsText(bool wraps);
     void selectKey(const QString &key);
     QString currentKey() const;
     QSize sizeHint() const override;

@@ -21,6 +21,7 @@ ProblemsView::ProblemsView(QWidget *parent)
     m_table->setStretchColumn(1);
     m_empty->setProperty("muted", true);
     m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_table);

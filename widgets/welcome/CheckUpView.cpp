@@ -27,7 +27,10 @@ CheckUpView::CheckUpView(QWidget *parent)
     m_hint->setProperty("muted", true);
     m_hint->setWordWrap(true);
     m_check->setAccessibleName(tr("Check this machine"));
+    // What is missing and how to get it share the width, and neither is cut off in a narrow window.
+    m_checks->setStretchColumn(2);
     m_checks->setStretchColumn(3);
+    m_checks->setWrapsText(true);
     m_checks->setFitsContent(true);
     auto *hintRow = new QHBoxLayout;
     hintRow->addWidget(m_hint, 1);
@@ -69,6 +72,7 @@ void CheckUpView::setCheckUp(const Json &rows)
         }
     }
     m_checks->setVisible(!shown.empty());
+    m_checks->setColumnHidden(3, missing == 0);
     if (shown.empty())
         m_hint->setText(
             tr("Compiler, PyTorch, sandbox and devices: what is here, what is missing, how to get it."));

@@ -12,9 +12,11 @@
 #include "widgets/tasks/ProposalList.h"
 #include "widgets/tasks/TaskScan.h"
 #include "widgets/tasks/TaskTree.h"
+#include "widgets/welcome/CheckUpView.h"
 #include "widgets/welcome/WelcomePage.h"
 
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
 #include <QPushButton>
 #include <QSignalSpy>
 
@@ -294,6 +296,19 @@ void ViewsTest::theCheckUpNamesWhatIsMissing()
     QCOMPARE(row.cells[0].text, u"missing"_s);
     QCOMPARE(row.cells[2].text, u"no PyTorch"_s);
     QCOMPARE(row.cells[3].text, u"set HEDDLE_PYTHON"_s);
+    // In a narrow window the remedy takes more lines and stays in view.
+    const std::string remedy =
+        "set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer, or run ./dev build";
+    CheckUpView narrow;
+    narrow.setCheckUp({{{"id", "torch"}, {"ok", false}, {"missing", remedy}, {"next", remedy}}});
+    narrow.resize(460, 400);
+    narrow.show();
+    const auto *rows = narrow.findChild<DataTable *>();
+    QTRY_VERIFY(rows->rowHeight(0) > 2 * rows->fontMetrics().height());
+    QTRY_VERIFY(rows->height() >= rows->rowHeight(0) + rows->horizontalHeader()->height());
+    QVERIFY(rows->columnViewportPosition(3) + rows->columnWidth(3) <= rows->viewport()->width());
+    narrow.setCheckUp({{{"id", "torch"}, {"ok", true}, {"found", "torch"}}});
+    QVERIFY2(rows->isColumnHidden(3), "nothing is missing, so there is nothing to get");
 }
 
 void ViewsTest::manyEventsAreLaidOutBitByBit()
