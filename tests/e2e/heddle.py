@@ -74,6 +74,12 @@ class Home:
             folder = self.folder / name.partition("_")[0].lower()
             folder.mkdir(mode=0o700)
             self.environment[f"XDG_{name}"] = str(folder)
+        # The sandbox's users must be able to pass, as they can pass /tmp.
+        self.folder.chmod(0o711)
+        self.temporary = self.folder / "t"
+        self.temporary.mkdir()
+        self.temporary.chmod(0o1777)
+        self.environment["TMPDIR"] = str(self.temporary)
         self._reports = 0
 
     def __enter__(self) -> Self:
@@ -137,6 +143,11 @@ class Home:
                 found[int(entry.name)] = role_of(command)
         return found
 
+    def leftovers(self) -> list[str]:
+        """What Heddle has left in the temporary folder and in the folders of workers, by name."""
+        folders = (self.temporary, Path(self.environment["XDG_CACHE_HOME"]) / "heddle/worker")
+        return [str(path) for folder in folders if folder.exists() for path in folder.iterdir()]
+
     def stop_workers(self, seconds: float = 20) -> None:
         """Ask the workers to end, and wait until nothing of this home runs any more; then end the rest."""
         end = time.monotonic() + seconds
@@ -155,7 +166,7 @@ def role_of(command: list[str]) -> str:
     program = Path(command[0]).name
     if program == "heddle-worker":
         return "bridge" if "--stdio" in command else "worker"
-    if program == "bwrap":
+    if program in ("bwrap", "heddle-launch"):
         return "wall"
     if "heddle-executor" in line:
         return "executor"

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kill -9` at random points of the main path: nothing committed is lost, nothing is left behind, the next call works.
 
-HEDDLE_KILLS sets the number of kills (50), HEDDLE_SEED the seed (a new one each run, printed).
+HEDDLE_KILLS sets the number of kills (50), HEDDLE_SEED the seed (a new one each run, printed). Every role is hit in
+turn, so that none is left out; without a built window its role is left out, and the run says so.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -18,15 +21,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from heddle import PLANS, Home, propose, send
+from driven import PATIENCE, Driven, Window
+from heddle import PLANS, PROGRAMS, Answer, Home, propose, send
 
 KILLS = int(os.environ.get("HEDDLE_KILLS", "50"))
 SEED = int(os.environ.get("HEDDLE_SEED", str(random.SystemRandom().randrange(10**6))))
 
 # Which process of ours each role is: heddle.role_of() by its command line, zygotes by their parent.
-ROLES = ("cli", "worker", "oracle", "runner", "executor", "zygote")
+ROLES = ("window", "cli", "worker", "oracle", "runner", "executor", "oracle zygote", "runner zygote")
+# What is under way when the kill comes, with how often it is chosen. What the window does begins with "window".
+OPERATIONS = {"optimize": 1, "judge": 2, "judge python": 2, "accept": 2, "export": 2, "window baseline": 1,
+              "window optimise": 1, "window accept": 1, "window export": 1}  # fmt: skip
+# Where each role takes part: accepting is the supervisor's work alone, runners hold Python candidates.
+WHERE: dict[str, Callable[[str], bool]] = {
+    "window": lambda name: name.startswith("window"),
+    "cli": lambda name: not name.startswith("window"),
+    "runner": lambda name: name in ("judge python", "optimize"),
+    "runner zygote": lambda name: name in ("judge python", "optimize"),
+    "executor": lambda name: name in ("judge", "optimize", "window optimise"),
+}
 # How long an operation takes at first, in seconds; learned from those that ended before they were hit.
-DURATIONS = {"optimize": 20.0, "judge": 2.0, "accept": 0.1, "export": 2.0}
+DURATIONS = {"optimize": 20.0, "judge": 2.0, "judge python": 2.0, "accept": 0.1, "export": 2.0,
+             "window baseline": 10.0, "window optimise": 20.0, "window accept": 1.5, "window export": 4.0}  # fmt: skip
+
+# A candidate that computes in a runner. It launches PyTorch's own operators, so its class is `fallback`, always.
+PYTHON_CANDIDATE = """import torch
+from torch import nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.randn(features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.gelu(x + self.bias)
+"""
 
 Event = tuple[int, str, str, str, str, str]
 
@@ -38,8 +68,10 @@ class Bench:
     home: Home
     task: Path
     candidate: Path
+    python_candidate: Path
     proposal: str
     exported: dict[str, bytes]
+    codes: dict[str, int]  # exit codes of the short commands when nobody is killed
 
     @property
     def head(self) -> Path:
@@ -58,13 +90,64 @@ class Bench:
         return self.home.folder / "out"
 
     def command(self, operation: str) -> list[object]:
-        shutil.rmtree(self.out(), ignore_errors=True)
         return {
             "optimize": ["optimize", self.home.workspace / "small.py", "--budget-seconds", 20],
             "judge": ["judge", self.task, self.candidate],
+            "judge python": ["judge", self.task, self.python_candidate],
             "accept": ["proposals", "accept", self.proposal],
             "export": ["export", self.candidate, "--task", self.task, "-o", self.out()],
         }[operation]
+
+    def start(self, operation: str) -> subprocess.Popen[str] | Driven:
+        shutil.rmtree(self.out(), ignore_errors=True)
+        if not operation.startswith("window"):
+            return self.home.start(*self.command(operation), "--quiet", "--workspace", self.home.workspace)
+        if operation == "window accept":
+            listed = [row["proposal"] for row in self.home.cli("proposals", "list").report["proposals"]]
+            number = listed.index(self.proposal)
+            return Driven(self.home, self.task, lambda window: accept_in(window, number))
+        if operation == "window export":
+            return Driven(self.home, self.task, lambda window: export_in(window, self.out()))
+        button = {"window baseline": "Baseline", "window optimise": "Optimise"}[operation]
+        return Driven(self.home, self.home.workspace / "small.py", lambda window: press_in(window, button))
+
+
+def press_in(window: Window, button: str) -> None:
+    before = window.newest()
+    window.press(button, PATIENCE)
+    window.wait_for({"session_ended"}, before, 240)
+
+
+def accept_in(window: Window, number: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while window.newest() == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    before = window.newest()
+    window.ask("open_proposal", number=number)
+    window.press("Accept the whole proposal", PATIENCE)
+    window.wait_for({"landed"}, before, PATIENCE)
+
+
+def export_in(window: Window, folder: Path) -> None:
+    before = window.newest()
+    window.press("Export", PATIENCE)
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            window.ask("set_text", name="Folder of the export", text=str(folder))
+            break
+        except RuntimeError:
+            # The preview opens when the worker has made and checked it.
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+    window.press("Write these files", PATIENCE)
+    window.wait_for({"exported"}, before, PATIENCE)
+
+
+def trust_in(window: Window) -> None:
+    window.press("Trust this folder", PATIENCE)
+    window.wait_for({"trusted"}, 0, PATIENCE)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -90,7 +173,20 @@ def bench() -> Iterator[Bench]:
         proposal = propose(home, task, candidate)
         made = home.cli("export", candidate, "--task", task, "-o", home.folder / "whole")
         assert made.code == 0, made.text
-        yield Bench(home, task, candidate, proposal, files_of(home.folder / "whole"))
+        exported = files_of(home.folder / "whole")
+        if has_window():
+            trusting = Driven(home, task, trust_in)
+            trusting.communicate(PATIENCE)
+            assert trusting.problem(False) is None, trusting.problem(False)
+        python_candidate = home.folder / "model_new.py"
+        python_candidate.write_text(PYTHON_CANDIDATE, encoding="utf-8")
+        made = home.cli("judge", task, python_candidate)
+        assert made.report["verdict"]["class"] == "fallback", made.text
+        yield Bench(home, task, candidate, python_candidate, proposal, exported, {"judge python": made.code})
+
+
+def has_window() -> bool:
+    return (PROGRAMS / "heddle").exists()
 
 
 def parent_of(pid: int) -> int:
@@ -100,20 +196,31 @@ def parent_of(pid: int) -> int:
         return 0
 
 
-def victims(home: Home, role: str, cli: int) -> list[int]:
-    if role == "cli":
-        return [cli]
+def victims(home: Home, role: str, front: int) -> list[int]:
+    if role in ("cli", "window"):
+        return [front]
     found = home.processes()
     python = {pid for pid, name in found.items() if name in ("oracle", "runner")}
     zygotes = {pid for pid in python if parent_of(pid) not in python}
-    if role == "zygote":
-        return sorted(zygotes)
+    if role.endswith(" zygote"):
+        return sorted(pid for pid in zygotes if found[pid] == role.removesuffix(" zygote"))
     return sorted(pid for pid, name in found.items() if name == role and pid not in zygotes)
 
 
-def hit(bench: Bench, operation: str, role: str, delay: float, pick: Callable[[list[int]], int]) -> tuple[str, list[Event]]:
-    """Start the operation, kill once, and let what is left of it end. Returns what was killed and what was committed."""
-    process = bench.home.start(*bench.command(operation), "--quiet", "--workspace", bench.home.workspace)
+@dataclass
+class Hit:
+    """How one attempt went."""
+
+    killed: str
+    committed: list[Event]
+    seconds: float
+    problem: str | None
+
+
+def hit(bench: Bench, operation: str, role: str, delay: float, pick: Callable[[list[int]], int]) -> Hit:
+    """Start the operation, kill once, and let what is left of it end."""
+    start = time.monotonic()
+    process = bench.start(operation)
     committed: list[Event] = []
     killed = "nothing"
     end = time.monotonic() + delay
@@ -128,12 +235,18 @@ def hit(bench: Bench, operation: str, role: str, delay: float, pick: Callable[[l
             killed = role
             break
         time.sleep(0.02)
+    was_ended = killed == "window"
     try:
-        process.communicate(timeout=30)
+        process.communicate(timeout=30 if killed != "nothing" else None)
     except subprocess.TimeoutExpired:
+        was_ended = True
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=120)
-    return killed, committed
+    problem = None
+    if isinstance(process, Driven):
+        # Whoever else was killed, the window stays and says what failed.
+        problem = process.problem(was_ended)
+    return Hit(killed, committed, time.monotonic() - start, problem)
 
 
 def check_store(bench: Bench, committed: list[Event]) -> None:
@@ -145,12 +258,45 @@ def check_store(bench: Bench, committed: list[Event]) -> None:
     assert checked.code == 0, checked.text
 
 
+def is_whole_object(path: Path) -> bool:
+    """Whether an ELF file reaches as far as its header says: its section table is its end."""
+    data = path.read_bytes()
+    if len(data) < 64 or data[:4] != b"\x7fELF":
+        return False
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    size, count = struct.unpack_from("<HH", data, 0x3A)
+    return bool(table + size * count <= len(data))
+
+
 def check_files(bench: Bench) -> None:
     proposed = files_of(bench.candidate)
     for name, content in files_of(bench.head).items() if bench.head.exists() else ():
         assert content == proposed[name], f"{name} is half written"
     for name, content in files_of(bench.out()).items() if bench.out().exists() else ():
         assert content == bench.exported[name], f"the exported {name} is half written"
+    for folder in ("CACHE_HOME", "CONFIG_HOME", "STATE_HOME"):
+        for path in Path(bench.home.environment[f"XDG_{folder}"]).rglob("[!.]*"):
+            if path.suffix == ".so":
+                assert is_whole_object(path), f"{path} is half written"
+            if path.suffix == ".json":
+                json.loads(path.read_text(encoding="utf-8"))
+
+
+def check_window(bench: Bench) -> None:
+    """A window that starts again shows every event that there is."""
+    expected = [(event[0], event[4]) for event in bench.events()]
+    shown: list[tuple[int, str]] = []
+
+    def look(window: Window) -> None:
+        end = time.monotonic() + PATIENCE
+        while len(shown) < len(expected) and time.monotonic() < end:
+            shown[:] = [(event["id"], event["type"]) for event in window.ask("events")]
+            time.sleep(0.05)
+
+    again = Driven(bench.home, bench.task, look)
+    again.communicate(2 * PATIENCE)
+    assert again.problem(False) is None, again.problem(False)
+    assert shown[: len(expected)] == expected, "the window that was started again lacks events"
 
 
 def take_back(bench: Bench) -> None:
@@ -191,42 +337,59 @@ def descends_from(pid: int, ancestors: set[int]) -> bool:
     return False
 
 
+def check_again(bench: Bench, operation: str) -> None:
+    """The next call works, and it is the one that was cut off where that is a short one."""
+    name = operation if operation in ("judge", "judge python", "export") else ""
+    shutil.rmtree(bench.out(), ignore_errors=True)
+    again: Answer = bench.home.cli(*(bench.command(name) if name else ["lint", bench.task]))
+    assert again.code == bench.codes.get(name, 0), again.text
+    if name == "export":
+        assert files_of(bench.out()) == bench.exported, "the next export differs"
+
+
 def test_kills_at_random_points_lose_nothing_and_leave_nothing(bench: Bench) -> None:
     choose = random.Random(SEED)
-    count: dict[str, int] = {}
+    roles = [role for role in ROLES if role != "window" or has_window()]
+    operations = [name for name in OPERATIONS if has_window() or not name.startswith("window")]
+    count = dict.fromkeys(roles, 0)
     durations = dict(DURATIONS)
-    print(f"HEDDLE_SEED={SEED}")
+    begin = time.monotonic()
+    print(f"HEDDLE_SEED={SEED}" + ("" if has_window() else ": the window is not built"))
     kills = 0
     attempts = 0
     while kills < KILLS:
         attempts += 1
         assert attempts <= 4 * KILLS + 10, f"only {kills} kills in {attempts} attempts: {count}"
-        operation = choose.choices(("optimize", "judge", "accept", "export"), (2, 2, 3, 2))[0]
-        # Accepting is the command line's work alone; the others go through every process.
-        role = "cli" if operation == "accept" else ROLES[kills % len(ROLES)]
+        role = roles[kills % len(roles)]
+        takes_part = WHERE.get(role, lambda name: not name.endswith("accept"))
+        possible = [name for name in operations if takes_part(name)]
+        operation = choose.choices(possible, [OPERATIONS[name] for name in possible])[0]
         delay = choose.uniform(0.0, durations[operation])
-        start = time.monotonic()
-        killed, committed = hit(bench, operation, role, delay, choose.choice)
-        if killed == "nothing":
-            durations[operation] = 0.9 * (time.monotonic() - start)
+        done = hit(bench, operation, role, delay, choose.choice)
+        if done.killed == "nothing":
+            durations[operation] = 0.9 * done.seconds
         else:
             # What comes after a kill starts colder.
             durations[operation] *= 1.1
-        what = f"HEDDLE_SEED={SEED} attempt {attempts}: {killed} during {operation} after {delay:.3f} s"
-        print(what, flush=True)
+        what = f"HEDDLE_SEED={SEED} attempt {attempts}: {done.killed} during {operation} after {delay:.3f} s"
+        print(f"{time.monotonic() - begin:6.0f} s  {what}", flush=True)
         try:
-            check_store(bench, committed)
+            assert done.problem is None, done.problem
+            check_store(bench, done.committed)
             check_files(bench)
             check_orphans(bench.home)
-            if operation == "accept":
+            if operation.endswith("accept"):
                 take_back(bench)
-            again = bench.home.cli("lint", bench.task)
-            assert again.code == 0, again.text
+            if role == "window":
+                check_window(bench)
+            check_again(bench, operation)
         except AssertionError as error:
             raise AssertionError(f"{what}\n{error}") from error
-        if killed != "nothing":
+        if done.killed != "nothing":
             kills += 1
-            count[killed] = count.get(killed, 0) + 1
-    print(f"{kills} kills in {attempts} attempts: {count}")
+            count[done.killed] += 1
+    print(f"{kills} kills in {attempts} attempts, {time.monotonic() - begin:.0f} s: {count}")
+    assert min(count.values()) >= KILLS // len(roles), count
     bench.home.stop_workers()
     assert not bench.home.processes()
+    assert not bench.home.leftovers()
