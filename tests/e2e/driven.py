@@ -36,6 +36,18 @@ class Window(window.Window):
         self.socket = self._connect(time.monotonic() + PATIENCE)
         self.reader = self.socket.makefile("r", encoding="utf-8")
 
+    def retry(self, do: str, **arguments: Any) -> None:
+        """Asks until it is possible."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.ask(do, **arguments)
+                return
+            except (RuntimeError, KeyError):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.1)
+
     def newest(self) -> int:
         """Number of the newest event that the window shows."""
         return max((event["id"] for event in self.ask("events")), default=0)
@@ -70,7 +82,7 @@ class Driven:
             self._window.connect()
             self._steps(self._window)
             self._window.close()
-        except (OSError, RuntimeError, ValueError, AssertionError, SystemExit) as error:
+        except (OSError, RuntimeError, LookupError, ValueError, AssertionError, SystemExit) as error:
             self._error = error
 
     def poll(self) -> int | None:

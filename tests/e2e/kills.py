@@ -119,11 +119,9 @@ def press_in(window: Window, button: str) -> None:
 
 
 def accept_in(window: Window, number: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while window.newest() == 0 and time.monotonic() < end:
-        time.sleep(0.05)
+    # A window that has just started has read no event yet, and shows no proposal.
+    window.retry("open_proposal", number=number)
     before = window.newest()
-    window.ask("open_proposal", number=number)
     window.press("Accept the whole proposal", PATIENCE)
     window.wait_for({"landed"}, before, PATIENCE)
 
@@ -131,16 +129,8 @@ def accept_in(window: Window, number: int) -> None:
 def export_in(window: Window, folder: Path) -> None:
     before = window.newest()
     window.press("Export", PATIENCE)
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            window.ask("set_text", name="Folder of the export", text=str(folder))
-            break
-        except RuntimeError:
-            # The preview opens when the worker has made and checked it.
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+    # The preview opens when the worker has made and checked it.
+    window.retry("set_text", name="Folder of the export", text=str(folder))
     window.press("Write these files", PATIENCE)
     window.wait_for({"exported"}, before, PATIENCE)
 
