@@ -116,7 +116,16 @@ def create(layout: dict[str, Any]) -> tuple[ArenaView, int]:
     map it writable or resize it. The descriptor belongs to the caller."""
     fd = os.memfd_create("heddle-arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        os.ftruncate(fd, int(layout["bytes"]))
+        try:
+            os.ftruncate(fd, int(layout["bytes"]))
+        except OSError as error:
+            raise OracleError(
+                "task_failed",
+                f"the sets of inputs need {int(layout['bytes']) >> 20} MiB of shared memory, "
+                f"more than there may be here: {error.strerror}",
+                where="get_inputs",
+                next_step="return smaller inputs from get_inputs()",
+            ) from error
         view = ArenaView(fd, layout, writable=True)
         fcntl.fcntl(fd, _F_ADD_SEALS, _SEALS)
     except BaseException:

@@ -68,6 +68,9 @@ class Runner:
                 model = maker(*arguments, **keywords)
         except BaseException as error:
             raise _candidate_error(error, folder, "constructing the model failed") from error
+        mode = request.optional("mode", str, "as-constructed")
+        if mode == "eval" and isinstance(model, torch.nn.Module):
+            model.eval()
         return self._take(model, arena)
 
     def _take(self, model: Any, arena: ArenaView) -> dict[str, Any]:

@@ -175,3 +175,15 @@ def test_changing_an_input_in_place_is_visible_to_the_timer(oracle: Child, runne
     timer.ok(bell.OP_CALL)
     assert timer.inputs()[0] != before
     timer.exit()
+
+
+def test_the_candidate_is_in_the_mode_of_the_task(oracle: Child, runner: Child) -> None:
+    modal = NEW.replace("RETURN", RIGHT + " * (0.5 if self.training else 1)")
+    _load(oracle, runner, modal, mode="eval")
+    assert _verdict(oracle, runner)["ok"]
+
+
+def test_as_constructed_leaves_the_mode_alone(oracle: Child, runner: Child) -> None:
+    modal = NEW.replace("RETURN", RIGHT + " * (0.5 if self.training else 1)")
+    _load(oracle, runner, modal)
+    assert not _verdict(oracle, runner)["ok"]

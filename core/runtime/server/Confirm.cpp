@@ -31,6 +31,7 @@ Result<Runner> Runner::load(const JudgeContext &context, const FileTree &files, 
                                           {"init_keywords", memberOr(context.oracle.info(), "init_keywords")},
                                           {"init_seed", memberOr(context.oracle.info(), "init_seed")},
                                           {"threads", context.machine.threads()},
+                                          {"mode", stringOr(memberOr(context.oracle.info(), "task"), "mode")},
                                           {"layout", arena.layout()}},
                                          {arena.descriptor()}, options);
     if (!loaded) {

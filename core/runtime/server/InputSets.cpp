@@ -35,7 +35,9 @@ Result<InputSets> InputSets::create(Oracle &oracle, std::uint64_t budgetBytes, c
     const std::uint64_t perSet = std::max<std::uint64_t>(
         1, sumOfBytes(memberOr(info, "inputs")) + 2 * sumOfBytes(memberOr(info, "outputs")));
     const auto affordable = static_cast<int>(std::min<std::uint64_t>(budgetBytes / perSet, 16));
-    const int timingSlots = affordable >= 16 ? 8 : affordable >= 9 ? 4 : affordable >= 6 ? 3 : 2;
+    // More slots make longer blocks of calls, which only short calls need.
+    const bool isSmall = sumOfBytes(memberOr(info, "inputs")) <= (std::uint64_t{8} << 20);
+    const int timingSlots = affordable >= 16 && isSmall ? 8 : affordable >= 9 ? 4 : affordable >= 6 ? 3 : 2;
     const int checkSlots = std::clamp(affordable - timingSlots, 1, static_cast<int>(recipes().size()));
     HEDDLE_CHECK_OK(oracle.makeArena(checkSlots + timingSlots, 3, options));
     InputSets sets;

@@ -18,6 +18,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The largest arena: the budget of prepared sets (TaskHost) and room for the state.
+constexpr std::uint64_t arenaLimitBytes = std::uint64_t{4} << 30;
+
 std::optional<fs::path> onPath(const std::string &program)
 {
     const char *path = std::getenv("PATH");
@@ -116,6 +119,7 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     oracle.policy.scratch = oracleScratch;
     oracle.policy.memoryBytes = machine->m_memoryLimit;
     oracle.policy.needsCompiler = true;
+    oracle.policy.fileBytes = arenaLimitBytes; // the arena is a file in memory
     oracle.policy.processes = 256;
     oracle.policy.environment = pythonEnvironment(oracleScratch);
     const std::string launch = (options.package / "launch.py").string();

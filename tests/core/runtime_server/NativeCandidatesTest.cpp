@@ -182,3 +182,14 @@ TEST_F(NativeCandidates, aSecretFileCannotBeReadThroughTheCompiler)
     EXPECT_EQ(classOf(report), "did_not_build");
     EXPECT_EQ(report->dump().find("root:"), std::string::npos);
 }
+
+TEST_F(NativeCandidates, aTaskWhoseInputSetsFillHundredsOfMegabytesIsOpened)
+{
+    // 48 MB a set: its sets together are larger than any file that a candidate may write.
+    const std::string source =
+        "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        "        return x.sum()\n\n\ndef get_inputs():\n    return [torch.rand(12_000_000)]\n\n\n"
+        "def get_init_inputs():\n    return []\n";
+    const auto opened = s_worker->handle("task.open", {{"path", "large.py"}, {"source", source}}, {}, {});
+    EXPECT_TRUE(opened) << opened.error().text();
+}
