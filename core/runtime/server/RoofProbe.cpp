@@ -133,8 +133,9 @@ Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle 
     options.slots = sets.timingSlots();
     options.stateSlot = sets.timingStateSlot();
     options.callsPerBlock = static_cast<int>(std::min<std::size_t>(4, options.slots.size()));
-    options.budgetSeconds = 0.2;
-    options.minRounds = 3;
+    // Long enough to meet a moment in which nobody else uses the memory.
+    options.budgetSeconds = 0.5;
+    options.minRounds = 6;
     HEDDLE_TRY(const RoundsResult rounds,
                timeInRounds({{"touch", &process.subject, {}}}, oracle, options, cancel, {}));
     // The fastest call: a roof is what is possible, and others may have used the memory meanwhile.
