@@ -108,7 +108,7 @@ public:
                                  const std::string &actor, const FileTree &openBuffers = {}) = 0;
 
     /// What an export would write, without writing it: {"files": {name: text}, "as", "checked"}. `as`: "modelnew" or
-    /// "native"; a modelnew is checked in a clean Python process.
+    /// "native"; a modelnew is checked in a clean Python process, then "checked" is {"ok", …}, else null.
     virtual Result<Json> previewExport(const std::string &session, const std::string &candidate,
                                        const std::string &as, const CancelToken &cancel,
                                        const ProgressSink &progress) = 0;

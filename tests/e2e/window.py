@@ -65,12 +65,14 @@ class Window:
         return [event for event in self.ask("events") if event["type"] == kind]
 
     def wait(self, kind: str, count: int, seconds: float) -> None:
-        """Wait for that many events of a kind; a failed session ends the run with its message."""
+        """Wait for that many events of a kind; a session that failed or proposed nothing ends the run with why."""
         deadline = time.monotonic() + seconds
         while len(self.events(kind)) < count:
             for ended in self.events("session_ended"):
                 if ended["data"]["reason"] == "failed":
                     raise SystemExit(f"a session failed: {ended['data']['message']}")
+                if kind == "proposal_opened" and ended["data"]["reason"] in {"no_candidate", "at_roof"}:
+                    raise SystemExit(f"the optimiser made no proposal: {ended['data']['reason']}")
             if time.monotonic() > deadline:
                 raise SystemExit(f"no {kind} within {seconds:g} s")
             time.sleep(0.2)

@@ -378,7 +378,7 @@ Result<Json> FakeWorkbench::previewExport(const std::string &, const std::string
                                           const std::string &as, const CancelToken &, const ProgressSink &)
 {
     HEDDLE_TRY(const FileTree files, m_store->tree(candidate));
-    return Json{{"files", files}, {"as", as}, {"checked", as == "modelnew"}};
+    return Json{{"files", files}, {"as", as}, {"checked", as == "modelnew" ? Json{{"ok", true}} : Json()}};
 }
 
 Result<Json> FakeWorkbench::writeExport(const std::string &session, const std::string &candidate,

@@ -76,20 +76,32 @@ ExportPreview::ExportPreview(QWidget *parent)
     column->addWidget(m_files, 1);
     setFocusProxy(m_files);
 
-    // What is shown decides which button is down, not the click: a preview may fail or take a while.
-    const auto ask = [this](const QString &as) {
-        const QString shown = toText(stringOr(m_info.preview, "as"));
-        m_asModel->setChecked(shown == u"modelnew");
-        m_asNative->setChecked(shown == u"native");
-        if (as != shown)
-            emit formatRequested(as);
-    };
-    connect(m_asModel, &QPushButton::clicked, this, [ask] { ask(u"modelnew"_s); });
-    connect(m_asNative, &QPushButton::clicked, this, [ask] { ask(u"native"_s); });
+    // Toggled, not clicked: a screen reader toggles.
+    connect(m_asModel, &QPushButton::toggled, this, [this] { ask("modelnew"); });
+    connect(m_asNative, &QPushButton::toggled, this, [this] { ask("native"); });
     connect(choose, &QPushButton::clicked, this, &ExportPreview::chooseFolderRequested);
     connect(m_folder, &QLineEdit::textChanged, this,
             [this](const QString &text) { m_write->setEnabled(!text.trimmed().isEmpty()); });
     connect(m_write, &QPushButton::clicked, this, [this] { emit writeRequested(folder()); });
+}
+
+void ExportPreview::ask(const std::string &as)
+{
+    if (m_isShowing)
+        return;
+    // What is shown decides which button is down: a preview may fail or take a while.
+    showFormat();
+    if (as != stringOr(m_info.preview, "as"))
+        emit formatRequested(toText(as));
+}
+
+void ExportPreview::showFormat()
+{
+    m_isShowing = true;
+    const std::string as = stringOr(m_info.preview, "as");
+    m_asModel->setChecked(as == "modelnew");
+    m_asNative->setChecked(as == "native");
+    m_isShowing = false;
 }
 
 QString ExportPreview::folder() const { return m_folder->text().trimmed(); }
@@ -101,11 +113,10 @@ void ExportPreview::setPreview(const ExportInfo &info)
     m_info = info;
     const bool isModel = stringOr(info.preview, "as") == "modelnew";
     m_heading->setText(tr("Export of %1: nothing is written yet").arg(info.taskPath));
-    m_asModel->setChecked(isModel);
-    m_asNative->setChecked(!isModel);
+    showFormat();
     if (!isModel)
         m_note->setText(tr("The sources and the launch plan as they were judged."));
-    else if (boolOr(info.preview, "checked", false))
+    else if (boolOr(memberOr(info.preview, "checked"), "ok", false))
         m_note->setText(
             tr("This file gave the task's outputs in a clean Python process, with PyTorch alone."));
     else

@@ -39,6 +39,8 @@ public slots:
     void setFolder(const QString &folder);
 
 private:
+    void ask(const std::string &as);
+    void showFormat();
     void showFiles();
 
     ExportInfo m_info;
@@ -49,6 +51,7 @@ private:
     QLineEdit *m_folder;
     QPushButton *m_write;
     QTabWidget *m_files;
+    bool m_isShowing = false;
 };
 
 } // namespace heddle

@@ -312,11 +312,12 @@ void ReviewTest::hunksRejectedForDifferentReasonsRejectTheWholeWithoutOne()
 void ReviewTest::thePreviewShowsTheFilesAndOffersTheOtherFormat()
 {
     ExportPreview preview;
-    preview.setPreview(
-        {u"a.py"_s,
-         u"digest"_s,
-         u"/tmp/out"_s,
-         {{"as", "modelnew"}, {"checked", true}, {"files", {{"model_new.py", "class ModelNew: pass\n"}}}}});
+    preview.setPreview({u"a.py"_s,
+                        u"digest"_s,
+                        u"/tmp/out"_s,
+                        {{"as", "modelnew"},
+                         {"checked", {{"ok", true}}},
+                         {"files", {{"model_new.py", "class ModelNew: pass\n"}}}}});
     const auto *tabs = preview.findChild<QTabWidget *>();
     QCOMPARE(tabs->count(), 1);
     const auto *editor = static_cast<CodeEditor *>(tabs->widget(0));
@@ -326,6 +327,11 @@ void ReviewTest::thePreviewShowsTheFilesAndOffersTheOtherFormat()
     QSignalSpy written(&preview, &ExportPreview::writeRequested);
     buttonNamed(preview, u"Preview the native folder"_s)->click();
     QCOMPARE(formats.front().at(0).toString(), u"native"_s);
+    // The button that is down says what is shown, and nothing else is shown yet. A screen reader toggles.
+    QVERIFY(!buttonNamed(preview, u"Preview the native folder"_s)->isChecked());
+    QVERIFY(buttonNamed(preview, u"Preview the ModelNew file"_s)->isChecked());
+    buttonNamed(preview, u"Preview the native folder"_s)->toggle();
+    QCOMPARE(formats.count(), 2);
     buttonNamed(preview, u"Write these files"_s)->click();
     QCOMPARE(written.front().at(0).toString(), u"/tmp/out"_s);
 }
