@@ -32,7 +32,7 @@ QToolButton:disabled { color: @disabled@; }
 QPushButton { border: 1px solid @strongBorder@; border-radius: @s2@px; padding: @s2@px @s4@px; background: @raised@; color: @text@; }
 QPushButton:hover:enabled { background: @accentSoft@; border-color: @accent@; }
 QPushButton:pressed { background: @selection@; }
-QPushButton:checked { background: @selection@; border-color: @accent@; font-weight: 600; }
+QPushButton:checked { background: @selection@; border-color: @accent@; }
 QPushButton:focus { border-color: @accent@; outline: none; }
 QPushButton:disabled { color: @disabled@; border-color: @border@; background: @window@; }
 QPushButton[accent="true"]:enabled { background: @accent@; color: @onAccent@; border-color: @accent@; }
