@@ -46,7 +46,8 @@ struct RoundsResult {
 };
 
 /// Times the contestants in ABBA order: in each round all of them forward, then all backward, each in a block of
-/// `callsPerBlock` calls on fresh secret inputs at fresh addresses, every other subject frozen. Calls of one half of a
+/// `callsPerBlock` calls on fresh secret inputs, every other subject frozen. Where the inputs lie changes
+/// with each call (native) or block (Python). Calls of one half of a
 /// round see the same contents (each contestant once). Outputs of random calls of `sampled` are read from the frozen
 /// process and compared by the oracle after the block. The clock is this process's.
 /// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. All subjects are thawed on return.
