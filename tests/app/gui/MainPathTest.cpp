@@ -487,7 +487,7 @@ void MainPathTest::anyDecisionCanBeUndoneAndItsRevisionRestored()
     QTRY_COMPARE(m_window->documents()->currentProposal()->proposal().state, u"open"_s);
     press(u"Restore the selected revision"_s);
     QTRY_COMPARE(events("landed").size(), std::size_t(2));
-    const Json &restored = events("landed").back().data;
+    const Json restored = events("landed").back().data;
     QCOMPARE(stringOr(restored, "revision"), stringOr(events("landed").front().data, "revision"));
     QTRY_COMPARE(m_window->docks()->decisions()->count(), 2);
 }
