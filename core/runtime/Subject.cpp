@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/Subject.h"
 
+#include "core/runtime/SameProcessor.h"
+
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -19,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 
 namespace heddle {
 
@@ -163,7 +166,9 @@ Result<void> Subject::State::ring(std::uint32_t op, std::uint32_t slot, std::uin
     page->flags = flags;
     page->status = 0;
     Nanoseconds cpuBefore{};
+    std::optional<SameProcessor> place;
     if (timing != nullptr) {
+        place.emplace(child.pid());
         HEDDLE_TRY(cpuBefore, cpuTime());
     }
     ++count;
