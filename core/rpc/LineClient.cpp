@@ -2,9 +2,9 @@
 #include "core/rpc/LineClient.h"
 
 #include "core/rpc/LineStream.h"
+#include "core/rpc/UnixAddress.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <cerrno>
 #include <condition_variable>
@@ -94,18 +94,12 @@ Result<std::unique_ptr<LineClient>> LineClient::fromPipes(Fd input, Fd output)
 
 Result<std::unique_ptr<LineClient>> LineClient::connect(const std::filesystem::path &path)
 {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string name = path.string();
-    if (name.size() >= sizeof address.sun_path)
-        return Error(Code::InvalidInput, "the path of the socket is longer than 107 bytes", name,
-                     "set XDG_RUNTIME_DIR to a shorter folder");
-    std::memcpy(address.sun_path, name.data(), name.size());
+    HEDDLE_TRY(const sockaddr_un address, unixAddress(path));
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (::connect(socket.value(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0) {
         const bool isAbsent = errno == ENOENT || errno == ECONNREFUSED;
         return Error(isAbsent ? Code::NotFound : Code::Io,
-                     std::string("cannot connect to the worker: ") + std::strerror(errno), name);
+                     std::string("cannot connect to the worker: ") + std::strerror(errno), path.string());
     }
     return fromPipes(std::move(socket), Fd());
 }

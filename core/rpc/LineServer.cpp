@@ -2,12 +2,12 @@
 #include "core/rpc/LineServer.h"
 
 #include "core/rpc/LineStream.h"
+#include "core/rpc/UnixAddress.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -215,13 +215,7 @@ LineServer::~LineServer() { stop(); }
 
 Result<void> LineServer::listen(const std::filesystem::path &path)
 {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string name = path.string();
-    if (name.size() >= sizeof address.sun_path)
-        return Error(Code::InvalidInput, "the path of the socket is longer than 107 bytes", name,
-                     "set XDG_RUNTIME_DIR to a shorter folder");
-    std::memcpy(address.sun_path, name.data(), name.size());
+    HEDDLE_TRY(const sockaddr_un address, unixAddress(path));
     const auto *target = reinterpret_cast<const sockaddr *>(&address);
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     Fd wake(::eventfd(0, EFD_CLOEXEC));
@@ -230,14 +224,14 @@ Result<void> LineServer::listen(const std::filesystem::path &path)
     {
         const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
         if (::connect(probe.value(), target, sizeof address) == 0)
-            return Error(Code::Conflict, "another worker answers on this socket", name);
+            return Error(Code::Conflict, "another worker answers on this socket", path.string());
     }
     struct stat info{};
-    if (::lstat(name.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
-        ::unlink(name.c_str());
+    if (::lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
+        ::unlink(path.c_str());
     if (::bind(socket.value(), target, sizeof address) != 0)
         return systemError("cannot bind the socket", path);
-    ::chmod(name.c_str(), 0600);
+    ::chmod(path.c_str(), 0600);
     if (::listen(socket.value(), 16) != 0)
         return systemError("cannot listen on the socket", path);
     m_state->listener = std::move(socket);

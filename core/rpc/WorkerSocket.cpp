@@ -4,11 +4,11 @@
 #include "core/base/Digest.h"
 #include "core/base/File.h"
 #include "core/rpc/StartProcess.h"
+#include "core/rpc/UnixAddress.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <chrono>
 #include <cstring>
@@ -26,17 +26,11 @@ constexpr auto startLimit = std::chrono::seconds(20);
 
 Result<Fd> connectTo(const fs::path &path)
 {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string name = path.string();
-    if (name.size() >= sizeof address.sun_path)
-        return Error(Code::InvalidInput, "the path of the socket is longer than 107 bytes", name,
-                     "set XDG_RUNTIME_DIR to a shorter folder");
-    std::memcpy(address.sun_path, name.data(), name.size());
+    HEDDLE_TRY(const sockaddr_un address, unixAddress(path));
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.isOpen()
         || ::connect(socket.value(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-        return Error(Code::NotFound, std::string("no worker answers: ") + std::strerror(errno), name);
+        return Error(Code::NotFound, std::string("no worker answers: ") + std::strerror(errno), path.string());
     return socket;
 }
 
