@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/Compare.h"
 
+#include "core/plan/CandidateFormat.h"
 #include "core/runtime/server/Confirm.h"
 
 #include <optional>

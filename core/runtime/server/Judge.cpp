@@ -2,6 +2,7 @@
 #include "core/runtime/server/Judge.h"
 
 #include "core/base/Digest.h"
+#include "core/plan/CandidateFormat.h"
 #include "core/runtime/Quiet.h"
 #include "core/runtime/server/Confirm.h"
 #include "core/runtime/server/Correctness.h"
@@ -31,16 +32,6 @@ Json TaskRoof::toJson() const
             {"memory_ms", memorySeconds * 1e3},
             {"compute_ms", computeSeconds * 1e3},
             {"page_fault_share", pageFaultShare}};
-}
-
-Result<std::string> candidateFormat(const FileTree &files)
-{
-    if (files.count("plan.json") != 0)
-        return std::string("native");
-    if (files.count("model_new.py") == 0)
-        return Error(Code::InvalidInput, "the candidate holds neither plan.json nor model_new.py", {},
-                     "give a native folder, a work folder, or a ModelNew file");
-    return std::string(files.size() > 1 ? "work_folder" : "modelnew");
 }
 
 namespace {

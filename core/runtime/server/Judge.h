@@ -59,7 +59,4 @@ Result<Json> judge(const JudgeContext &context, const JudgeRequest &request, con
 Result<Json> benchmarkOnly(const JudgeContext &context, const JudgeRequest &request,
                            const CancelToken &cancel);
 
-/// "native", "work_folder" or "modelnew". Errors: InvalidInput when the tree is none of them.
-Result<std::string> candidateFormat(const FileTree &files);
-
 } // namespace heddle
