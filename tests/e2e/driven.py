@@ -43,7 +43,7 @@ class Window(window.Window):
             try:
                 self.ask(do, **arguments)
                 return
-            except (RuntimeError, KeyError):
+            except RuntimeError:
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.1)

@@ -16,6 +16,21 @@ from typing import Any
 FIGURE = re.compile(r"(\d+(?:\.\d+)?)\s*(ns|µs|ms|s|×|%)(?![\w])")
 
 
+def described(do: str, arguments: Mapping[str, Any]) -> str:
+    """A command as a person would write it: `press name='Lint'`."""
+    return " ".join([do, *(f"{name}={value!r}" for name, value in arguments.items())])
+
+
+def refusal(error: Any) -> str:
+    """An error of the window as one sentence; members that it lacks are left out."""
+    if not isinstance(error, Mapping):
+        return f"it failed without saying why: {error!r}"
+    message = str(error.get("message") or "it failed without saying why")
+    where = f" ({error['where']})" if error.get("where") else ""
+    following = f"; next: {error['next']}" if error.get("next") else ""
+    return message + where + following
+
+
 class Window:
     """The running program at the other end of its automation socket."""
 
@@ -40,11 +55,15 @@ class Window:
         raise SystemExit("heddle did not open its automation socket")
 
     def ask(self, do: str, **arguments: Any) -> Any:
+        """The answer to one command. RuntimeError when the window refuses, ConnectionError when it is gone."""
         self.socket.sendall((json.dumps({"id": 1, "do": do, **arguments}) + "\n").encode())
-        answer = json.loads(self.reader.readline())
-        if not answer["ok"]:
-            raise RuntimeError(f"{do} {arguments}: {answer['error']['message']} ({answer['error']['where']})")
-        return answer["result"]
+        line = self.reader.readline()
+        if not line:
+            raise ConnectionError(f"{described(do, arguments)}: the window closed the connection without an answer")
+        answer = json.loads(line)
+        if not answer.get("ok"):
+            raise RuntimeError(f"{described(do, arguments)}: {refusal(answer.get('error'))}")
+        return answer.get("result")
 
     def texts(self) -> list[str]:
         return [text.replace("\u00a0", " ") for text in self.ask("texts")]
