@@ -2,6 +2,7 @@
 #include "core/json/Json.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace heddle {
 
@@ -10,7 +11,8 @@ namespace {
 // Deeper values would overflow the stack where they are written or walked, and a child may send anything.
 constexpr int maximumDepth = 256;
 
-bool isTooDeep(std::string_view text)
+/// Where the text first opens one level too many.
+std::optional<std::size_t> tooDeepAt(std::string_view text)
 {
     int depth = 0;
     bool isInString = false;
@@ -25,35 +27,72 @@ bool isTooDeep(std::string_view text)
             isInString = true;
         } else if (c == '[' || c == '{') {
             if (++depth > maximumDepth)
-                return true;
+                return i;
         } else if (c == ']' || c == '}') {
             --depth;
         }
     }
-    return false;
+    return std::nullopt;
+}
+
+/// "plan.json:3:7" as editors count: from 1, a column being a character and not a byte.
+std::string placeIn(std::string_view text, std::size_t at, std::string_view where)
+{
+    const std::string_view before = text.substr(0, std::min(at, text.size()));
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const std::string_view row = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
+    const auto column = std::count_if(row.begin(), row.end(),
+                                      [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; })
+        + 1;
+    return std::string(where) + ':' + std::to_string(line) + ':' + std::to_string(column);
+}
+
+/// What the parser expected, without its own name and place for it: "unexpected '}'; expected string literal".
+std::string reasonOf(std::string_view what)
+{
+    if (const std::size_t dash = what.find(" - "); dash != std::string_view::npos)
+        what.remove_prefix(dash + 3);
+    constexpr std::size_t most = 160; // it quotes what it read last, which may be a whole string
+    if (what.size() <= most)
+        return std::string(what);
+    std::size_t end = most;
+    while (end > 0 && (static_cast<unsigned char>(what[end]) & 0xC0) == 0x80)
+        --end;
+    return std::string(what.substr(0, end)) + "…";
+}
+
+/// The number that the parser could not hold: "… number overflow parsing '1e400'".
+std::size_t tooLargeAt(std::string_view text, std::string_view what)
+{
+    const std::size_t open = what.find('\'');
+    const std::size_t close = what.rfind('\'');
+    if (open == std::string_view::npos || close <= open + 1)
+        return 0;
+    const std::size_t at = text.find(what.substr(open + 1, close - open - 1));
+    return at == std::string_view::npos ? 0 : at;
 }
 
 } // namespace
 
 Result<Json> parseJson(std::string_view text, std::string_view where)
 {
-    if (isTooDeep(text))
+    if (const auto at = tooDeepAt(text))
         return Error(Code::InvalidInput,
                      "this JSON is nested deeper than " + std::to_string(maximumDepth) + " levels",
-                     std::string(where));
+                     placeIn(text, *at, where), "make it flatter");
     try {
         return Json::parse(text);
     } catch (const Json::parse_error &failure) {
-        const std::size_t at = std::min(failure.byte, text.size());
-        const std::string_view before = text.substr(0, at);
-        const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-        const std::size_t lineStart = before.rfind('\n');
-        const std::size_t column = lineStart == std::string_view::npos ? at : at - lineStart - 1;
-        return Error(Code::InvalidInput, "this is not valid JSON (column " + std::to_string(column) + ")",
-                     std::string(where) + ':' + std::to_string(line));
-    } catch (const Json::exception &) {
+        // The parser counts from 1 the byte that it read last; at the end of the text it points behind it.
+        const std::size_t at = failure.byte == 0 ? 0 : failure.byte - 1;
+        return Error(
+            Code::InvalidInput, "this is not valid JSON: " + reasonOf(failure.what()),
+            placeIn(text, at, where),
+            "mend it there or just before: often a comma, a quote or a bracket is missing, or a comma or a "
+            "comment is too much");
+    } catch (const Json::exception &failure) {
         return Error(Code::InvalidInput, "a number in this JSON is too large for a double",
-                     std::string(where));
+                     placeIn(text, tooLargeAt(text, failure.what()), where), "write a smaller number");
     }
 }
 

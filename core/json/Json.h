@@ -12,7 +12,7 @@ namespace heddle {
 /// The one JSON value type of the project. Only this folder includes nlohmann's header directly.
 using Json = nlohmann::json;
 
-/// Parses text; `where` names the source in the error (InvalidInput with line and column).
+/// The one parser: what is broken is InvalidInput at "WHERE:LINE:COLUMN" (from 1, in characters) with what to do.
 Result<Json> parseJson(std::string_view text, std::string_view where);
 
 /// Lenient readers: the member if present and of the right kind, else the fallback. Never throw.

@@ -5,11 +5,44 @@
 
 using namespace heddle;
 
-TEST(Json, aSyntaxErrorNamesItsLine)
+TEST(Json, aSyntaxErrorNamesItsLineItsColumnWhatIsWrongAndWhatToDo)
 {
-    const auto parsed = parseJson("{\n \"a\": ,\n}", "plan.json");
+    struct Row {
+        const char *text;
+        const char *where;
+        const char *reason;
+    };
+    const Row rows[] = {
+        {"{\n \"a\": ,\n}", "plan.json:2:7", "unexpected ','"},
+        {"{\"a\": 1,}", "plan.json:1:9", "unexpected '}'; expected string literal"},
+        {"{\"a\": 1", "plan.json:1:8", "unexpected end of input"},
+        {"{\"a\": 1\n\n", "plan.json:3:1", "unexpected end of input"},
+        {"", "plan.json:1:1", "unexpected end of input"},
+        {"// no\n{}", "plan.json:1:1", "invalid literal"},
+        {"{\"ä×\" 1}", "plan.json:1:7", "expected ':'"},          // characters, not bytes
+        {"{\"a\": \"x\n\"}", "plan.json:1:9", "must be escaped"}, // on the line that it ends
+    };
+    for (const Row &row : rows) {
+        const auto parsed = parseJson(row.text, "plan.json");
+        ASSERT_FALSE(parsed) << row.text;
+        EXPECT_EQ(parsed.error().code(), Code::InvalidInput);
+        EXPECT_EQ(parsed.error().where(), row.where) << row.text;
+        EXPECT_NE(parsed.error().message().find(row.reason), std::string::npos) << parsed.error().text();
+        EXPECT_EQ(parsed.error().message().find("json.exception"), std::string::npos);
+        EXPECT_FALSE(parsed.error().next().empty());
+    }
+}
+
+TEST(Json, aLongTextThatWasReadLastDoesNotFillTheMessage)
+{
+    std::string text = "[\"";
+    for (int i = 0; i < 500; ++i)
+        text += "ä";
+    const auto parsed = parseJson(text, "plan.json");
     ASSERT_FALSE(parsed);
-    EXPECT_EQ(parsed.error().where(), "plan.json:2");
+    EXPECT_LT(parsed.error().message().size(), 250u);
+    // Cut between characters: a half one would be replaced on its way out.
+    EXPECT_EQ(compactText(Json(parsed.error().message())).find("\xEF\xBF\xBD"), std::string::npos);
 }
 
 TEST(Json, lenientReadersFallBackOnAWrongKind)
@@ -31,15 +64,18 @@ TEST(Json, invalidUtf8IsReplacedInsteadOfThrown) { EXPECT_EQ(compactText(Json("\
 
 TEST(Json, aNumberThatNoDoubleHoldsIsAnError)
 {
-    const auto parsed = parseJson("[1e400]", "reply");
+    const auto parsed = parseJson("[1,\n 1e400]", "reply");
     ASSERT_FALSE(parsed);
     EXPECT_EQ(parsed.error().code(), Code::InvalidInput);
+    EXPECT_EQ(parsed.error().where(), "reply:2:2");
 }
 
 TEST(Json, aValueThatIsNestedTooDeepIsRefusedBeforeItIsBuilt)
 {
     const std::string deep(300, '[');
-    ASSERT_FALSE(parseJson(deep + std::string(300, ']'), "reply"));
+    const auto refused = parseJson(deep + std::string(300, ']'), "reply");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().where(), "reply:1:257");
     // Brackets inside a string are no nesting, an escaped quote does not end it.
     EXPECT_TRUE(parseJson("\"\\\"" + deep + "\"", "reply"));
     EXPECT_TRUE(parseJson(std::string(200, '[') + std::string(200, ']'), "reply"));

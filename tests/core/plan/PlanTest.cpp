@@ -142,7 +142,7 @@ TEST(Plan, brokenJsonNamesItsLineAndAMissingPlanItsName)
 {
     const auto broken = parsePlan({{"plan.json", "{\n\"heddle\": 1,\n oops}"}});
     ASSERT_FALSE(broken);
-    EXPECT_EQ(broken.error().where(), "plan.json:3");
+    EXPECT_EQ(broken.error().where(), "plan.json:3:2");
     const auto missing = parsePlan({{"kernel.cpp", ""}});
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code(), Code::NotFound);

@@ -55,7 +55,7 @@ TEST_F(SettingsFileTest, ABrokenFileIsOneProblemWithItsLine)
 {
     SettingsFile content = read("{\n  \"theme\": \"dark\",\n  \"seed\": }\n");
     ASSERT_EQ(content.problems.size(), 1u);
-    EXPECT_EQ(content.problems[0].where(), file().string() + ":3");
+    EXPECT_EQ(content.problems[0].where(), file().string() + ":3:11");
     for (const std::string text : {"[1]", "null", "", "{\"seed\": 1e999}", "\xff"}) {
         content = read(text);
         ASSERT_EQ(content.problems.size(), 1u) << text;
