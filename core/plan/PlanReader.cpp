@@ -95,7 +95,8 @@ Result<Plan> PlanReader::read()
         return bad("heddle", "the version of the plan is missing or unknown", "expected \"heddle\": 1");
     const std::string target = stringOr(m_root, "target");
     if (target != "cpu" && target != "cuda")
-        return bad("target", "the target \"" + target + "\" is unknown", "expected \"cpu\" or \"cuda\"");
+        return bad("target", "the target \"" + target + "\" is unknown",
+                   "expected \"cpu\", or \"cuda\", which nothing runs yet");
     m_plan.target = target == "cpu" ? PlanTarget::Cpu : PlanTarget::Cuda;
     HEDDLE_CHECK_OK(readTunables());
     HEDDLE_CHECK_OK(readSymbols());

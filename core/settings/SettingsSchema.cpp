@@ -41,16 +41,8 @@ Error wrong(std::string_view name, std::string message, std::string next = {})
     return Error(Code::InvalidInput, std::move(message), std::string(name), std::move(next));
 }
 
-bool isDevice(std::string_view text)
-{
-    if (text == "cpu")
-        return true;
-    if (!text.starts_with("cuda:") || text.size() > 8)
-        return false;
-    text.remove_prefix(5);
-    return !text.empty()
-        && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+/// What the worker runs on: widened together with it, since whatever passes here is started.
+bool isDevice(std::string_view text) { return text == "cpu"; }
 
 bool isRemoteTarget(std::string_view text) { return text.starts_with("ssh://"); }
 
@@ -111,7 +103,8 @@ Result<void> validateType(const SettingKey &key, const Json &value)
     case Target:
         if (isSafeText(value) && isTarget(value.get_ref<const std::string &>()))
             return {};
-        return wrong(key.name, "it must be cpu, cuda:N, ssh://HOST/cpu or ssh://HOST/cuda:N");
+        return wrong(key.name, "it must be cpu or ssh://HOST/cpu",
+                     "kernels run on the processor only so far: leave it out, or use one of the two");
     case Boolean: return value.is_boolean() ? Result<void>() : wrong(key.name, "true or false is expected");
     case NumberOrUnset:
     case IntegerOrUnset:

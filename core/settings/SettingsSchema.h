@@ -20,7 +20,7 @@ enum class SettingType {
     Text,
     Word,    ///< one of `words`
     Program, ///< a path or a name on the PATH; empty: found by itself
-    Target,  ///< "cpu", "cuda:N" or "ssh://HOST/cpu", "ssh://HOST/cuda:N"
+    Target,  ///< "cpu" or "ssh://HOST/cpu"
     Boolean,
     Number,
     NumberOrUnset, ///< null: decided elsewhere

@@ -25,6 +25,7 @@ Result<Json> LocalWorkbench::previewExport(const std::string &id, const std::str
 {
     HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(const FileTree files, m_store->tree(candidate));
+    tellStage(progress, "making the export and checking it");
     HEDDLE_TRY(const Json made,
                callTask(*open, "candidate.export", {{"files", files}, {"as", as}, {"source", open->source}},
                         cancel, progress));

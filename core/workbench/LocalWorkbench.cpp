@@ -2,6 +2,7 @@
 #include "core/workbench/LocalWorkbench.h"
 
 #include "core/base/Digest.h"
+#include "core/plan/CandidateFormat.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,20 +12,6 @@ namespace heddle {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-Result<std::string> formatOf(const FileTree &files)
-{
-    if (files.count("plan.json") != 0)
-        return std::string("native");
-    if (files.count("model_new.py") == 0)
-        return Error(Code::InvalidInput, "the candidate holds neither plan.json nor model_new.py", {},
-                     "give a native folder, a work folder, or a ModelNew file");
-    return std::string(files.size() > 1 ? "work_folder" : "modelnew");
-}
-
-} // namespace
-
 Result<std::unique_ptr<Workbench>> Workbench::create(const Environment &environment,
                                                      const fs::path &workspace, const std::string &target)
 {
@@ -32,6 +19,12 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Environment &environm
     HEDDLE_TRY(std::unique_ptr<Store> store, Store::open(workspace));
     return std::unique_ptr<Workbench>(
         std::make_unique<LocalWorkbench>(environment, std::move(store), std::move(worker)));
+}
+
+void tellStage(const ProgressSink &progress, const char *phase)
+{
+    if (progress)
+        progress({phase, -1.0, {}});
 }
 
 Json taskJson(const OpenSession &session)
@@ -138,6 +131,7 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
 Result<void> LocalWorkbench::openTask(OpenSession &session, const CancelToken &cancel,
                                       const ProgressSink &progress)
 {
+    tellStage(progress, "opening the task");
     HEDDLE_TRY(session.info,
                m_worker->call("task.open",
                               {{"path", session.file.filename().string()},
@@ -168,6 +162,9 @@ Result<Json> LocalWorkbench::lint(const std::string &id, const CancelToken &canc
                                   const ProgressSink &progress)
 {
     HEDDLE_TRY(OpenSession * open, session(id));
+    if (open->info.is_null())
+        HEDDLE_CHECK_OK(openTask(*open, cancel, progress));
+    tellStage(progress, "looking for defects of the task");
     HEDDLE_TRY(Json lint, callTask(*open, "task.lint", Json::object(), cancel, progress));
     open->findings = memberOr(lint, "findings");
     HEDDLE_CHECK_OK(
@@ -196,7 +193,7 @@ Result<Json> LocalWorkbench::baseline(const std::string &id, const CancelToken &
 Result<std::string> LocalWorkbench::addCandidate(OpenSession &session, const FileTree &files,
                                                  const std::string &parent, const std::string &planItem)
 {
-    HEDDLE_TRY(const std::string format, formatOf(files));
+    HEDDLE_TRY(const std::string format, candidateFormat(files));
     HEDDLE_TRY(const std::string digest, m_store->putTree(files));
     HEDDLE_TRY(const std::vector<CandidateRow> known, m_store->candidates(session.id));
     for (const CandidateRow &row : known) {

@@ -82,6 +82,7 @@ Result<Json> PolicyTools::profileBaseline()
 Result<Json> PolicyTools::graph()
 {
     return recorded("graph", Json::object(), [&]() -> Result<Json> {
+        tellStage(m_progress, "capturing the graph");
         HEDDLE_TRY(Json graph,
                    m_workbench.callTask(m_session, "task.graph", Json::object(), m_cancel, m_progress));
         HEDDLE_TRY(const std::string blob, m_workbench.store().putBlob(compactText(graph)));
@@ -105,6 +106,7 @@ Result<std::string> PolicyTools::proposeEdit(const FileTree &files, const std::s
 Result<Json> PolicyTools::compile(const std::string &candidate)
 {
     return recorded("compile", {{"candidate", candidate}}, [&]() -> Result<Json> {
+        tellStage(m_progress, "compiling a kernel");
         HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
         HEDDLE_TRY(Json built,
                    m_workbench.callTask(m_session, "candidate.compile",
@@ -135,6 +137,7 @@ Result<Json> PolicyTools::verify(const std::string &candidate)
 Result<Json> PolicyTools::benchmark(const std::string &candidate, const Json &tunables)
 {
     return recorded("benchmark", {{"candidate", candidate}, {"tunables", tunables}}, [&]() -> Result<Json> {
+        tellStage(m_progress, "tuning");
         HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
         HEDDLE_TRY(Json timing,
                    m_workbench.callTask(m_session, "candidate.benchmark",

@@ -53,7 +53,7 @@ struct Selection {
 /// window makes one per job; they share the worker process through its socket).
 class Workbench {
 public:
-    /// `target` is "cpu", "cuda:N" or "ssh://HOST/cpu". Does not start the worker yet.
+    /// `target` is "cpu" or "ssh://HOST/cpu". Does not start the worker yet.
     static Result<std::unique_ptr<Workbench>> create(const Environment &environment,
                                                      const std::filesystem::path &workspace,
                                                      const std::string &target);

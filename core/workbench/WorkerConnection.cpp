@@ -3,6 +3,7 @@
 
 #include "core/rpc/StartProcess.h"
 #include "core/rpc/WorkerSocket.h"
+#include "core/settings/SettingsSchema.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -62,19 +63,11 @@ std::string lastWords(const Fd &errors)
 Result<std::unique_ptr<WorkerConnection>> WorkerConnection::create(const Environment &environment,
                                                                    const std::string &target)
 {
+    // The setting's own rule, so that what is suggested there is what is accepted here.
+    HEDDLE_CHECK_OK(validateSetting("target", target, SettingOrigin::Flag));
     std::string host;
-    std::string device = target;
-    if (target.starts_with("ssh://")) {
-        const std::size_t slash = target.find('/', 6);
-        host = target.substr(6, slash == std::string::npos ? slash : slash - 6);
-        device = slash == std::string::npos ? std::string() : target.substr(slash + 1);
-        // ssh would read a leading dash as an option.
-        if (host.empty() || host.front() == '-')
-            return Error(Code::InvalidInput, "this target names no host", target, "write ssh://HOST/cpu");
-    }
-    if (device != "cpu")
-        return Error(Code::InvalidInput, "this target does not exist: '" + target + "'", "--target",
-                     "use cpu or ssh://HOST/cpu");
+    if (target.starts_with("ssh://"))
+        host = target.substr(6, target.find('/', 6) - 6);
     return std::unique_ptr<WorkerConnection>(new WorkerConnection(environment, target, host));
 }
 

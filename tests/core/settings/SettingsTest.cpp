@@ -78,6 +78,8 @@ TEST(SettingsSchema, ValuesOfAnotherTypeOrRangeAreRefused)
         {"target", "gpu"},
         {"target", "cuda:"},
         {"target", "cuda:x"},
+        {"target", "cuda:0"},
+        {"target", "ssh://box/cuda:1"},
         {"target", "ssh:///cpu"},
         {"target", "ssh://-oProxyCommand=x/cpu"},
         {"target", "ssh://h"},
@@ -90,7 +92,7 @@ TEST(SettingsSchema, ValuesOfAnotherTypeOrRangeAreRefused)
         EXPECT_EQ(checked.error().code(), Code::InvalidInput);
         EXPECT_EQ(checked.error().where(), name);
     }
-    for (const char *target : {"cpu", "cuda:0", "cuda:12", "ssh://box/cpu", "ssh://me@box/cuda:1"})
+    for (const char *target : {"cpu", "ssh://box/cpu", "ssh://me@box/cpu"})
         EXPECT_TRUE(validateSetting("target", target, SettingOrigin::User)) << target;
 }
 
@@ -102,7 +104,7 @@ TEST(SettingsSchema, WhatComesWithAFolderCanNotDecideWhatRuns)
         EXPECT_FALSE(validateSetting("unsandboxed", true, origin));
         EXPECT_FALSE(validateSetting("unsandboxed", false, origin));
         EXPECT_FALSE(validateSetting("target", "ssh://evil/cpu", origin));
-        EXPECT_TRUE(validateSetting("target", "cuda:0", origin));
+        EXPECT_TRUE(validateSetting("target", "cpu", origin));
     }
     for (const SettingOrigin origin : {SettingOrigin::User, SettingOrigin::Flag})
         EXPECT_TRUE(validateSetting("python", "/usr/bin/python3", origin));
