@@ -28,6 +28,7 @@ namespace {
 constexpr std::uint64_t largestDocument = 8u << 20;
 constexpr int journalInterval = 1000;
 const QString checkUpKey = u"check-up"_s;
+const QString exportKey = u"export "_s; ///< followed by the task
 
 } // namespace
 
@@ -185,13 +186,17 @@ QWidget *DocumentArea::findTab(const QString &key) const
     return nullptr;
 }
 
+ExportPreview *DocumentArea::findExport(const QString &taskPath) const
+{
+    return qobject_cast<ExportPreview *>(findTab(exportKey + taskPath));
+}
+
 ExportPreview *DocumentArea::openExport(const QString &taskPath)
 {
-    const QString key = u"export "_s + taskPath;
-    auto *preview = qobject_cast<ExportPreview *>(findTab(key));
+    ExportPreview *preview = findExport(taskPath);
     if (preview == nullptr) {
         preview = new ExportPreview(this);
-        preview->setObjectName(key);
+        preview->setObjectName(exportKey + taskPath);
         addTab(preview, themedIcon(u"export"_s), tr("Export: %1").arg(taskPath.section(u'/', -1)));
         emit exportOpened(preview);
     }

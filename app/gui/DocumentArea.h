@@ -42,6 +42,8 @@ public:
 
     /// The preview of a task's export, which a new one replaces.
     ExportPreview *openExport(const QString &taskPath);
+    /// The open preview of the task's export, or nullptr.
+    ExportPreview *findExport(const QString &taskPath) const;
     CheckUpView *openCheckUp();
     CheckUpView *findCheckUp() const;
 

@@ -16,8 +16,10 @@
 #include "widgets/review/ProposalDocument.h"
 #include "widgets/tasks/TaskTree.h"
 
+#include <QDesktopServices>
 #include <QFileDialog>
 #include <QLabel>
+#include <QUrl>
 
 using namespace Qt::StringLiterals;
 
@@ -135,9 +137,10 @@ void MainWindow::showExport(const Json &preview)
 {
     const QString task = toText(stringOr(preview, "task_path"));
     ExportPreview *document = m_documents->openExport(task);
-    // The other format of the same candidate goes where the person said already.
+    // The other format of the same candidate goes where the person said already, unless that folder is full now.
     const QString candidate = toText(stringOr(preview, "candidate"));
-    const bool isSame = document->info().candidate == candidate && !document->folder().isEmpty();
+    const bool isSame =
+        document->info().candidate == candidate && !document->folder().isEmpty() && !document->hasWritten();
     document->setPreview(
         {task, candidate, isSame ? document->folder() : toText(stringOr(preview, "folder")), preview});
 }
@@ -152,6 +155,11 @@ void MainWindow::connectExport(ExportPreview *preview)
         const ExportInfo &info = preview->info();
         m_controller->writeExport(taskInput(info.taskPath), toUtf8(info.candidate), info.preview,
                                   m_controller->workspace() / toPath(folder));
+    });
+    connect(preview, &ExportPreview::openFolderRequested, this, [this](const QString &folder) {
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
+            showError(Error(Code::NotFound, "this desktop has no program that opens folders", toUtf8(folder),
+                            "open it by hand"));
     });
     connect(preview, &ExportPreview::chooseFolderRequested, this, [this, preview] {
         auto *dialog = new QFileDialog(this, tr("Export into a new or empty folder"),
@@ -252,6 +260,10 @@ void MainWindow::actionDone(const QString &action, const Json &report)
     } else if (action == u"preview") {
         showExport(report);
     } else if (action == u"export") {
+        if (ExportPreview *preview = m_documents->findExport(toText(stringOr(report, "task_path")));
+            preview != nullptr)
+            preview->setWritten(toText(stringOr(report, "candidate")), toText(stringOr(report, "as")),
+                                toText(stringOr(report, "folder")));
         m_messageBanner->showMessage(BannerKind::Success,
                                      tr("Exported to %1").arg(toText(stringOr(report, "folder"))),
                                      stringOr(report, "as") == "modelnew" ? tr("It runs with PyTorch alone.")

@@ -278,9 +278,13 @@ void WorkspaceController::writeExport(const TaskInput &task, const std::string &
 {
     // Nothing is measured, so it doesn't wait for what is.
     runInSession(u"export"_s, tr("Export %1").arg(toText(task.path)), Lane::cpu(), task, "person",
-                 [candidate, preview, folder](Workbench &workbench, const std::string &session,
-                                              const CancelToken &, const ProgressSink &) {
-                     return workbench.writeExport(session, candidate, preview, folder);
+                 [candidate, preview, folder,
+                  path = task.path](Workbench &workbench, const std::string &session, const CancelToken &,
+                                    const ProgressSink &) -> Result<Json> {
+                     HEDDLE_TRY(Json written, workbench.writeExport(session, candidate, preview, folder));
+                     written["candidate"] = candidate;
+                     written["task_path"] = path;
+                     return written;
                  });
 }
 

@@ -72,6 +72,7 @@ public:
     /// Ends as the action "preview", whose report is the preview with "candidate", "task_path" and a free
     /// "folder" for it.
     void previewExport(const TaskInput &task, const std::string &candidate, const std::string &as);
+    /// Ends as the action "export", whose report says "folder" and "as", with "candidate" and "task_path".
     void writeExport(const TaskInput &task, const std::string &candidate, const Json &preview,
                      const std::filesystem::path &folder);
     /// `openBuffers`: text on screen by path below the head folder. What was refused is recorded before the rest lands.

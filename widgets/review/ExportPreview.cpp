@@ -25,6 +25,7 @@ ExportPreview::ExportPreview(QWidget *parent)
       m_asNative(new QPushButton(tr("Native folder"), this)),
       m_folder(new QLineEdit(this)),
       m_write(new QPushButton(tr("Write"), this)),
+      m_open(new QPushButton(tr("Open the folder"), this)),
       m_files(new QTabWidget(this))
 {
     setAccessibleName(tr("Export preview"));
@@ -47,7 +48,8 @@ ExportPreview::ExportPreview(QWidget *parent)
     choose->setAccessibleName(tr("Choose the folder of the export"));
     m_write->setAccessibleName(tr("Write these files"));
     m_write->setProperty("accent", true);
-    for (QPushButton *button : {choose, m_write})
+    m_open->setAccessibleName(tr("Open the folder of the export"));
+    for (QPushButton *button : {choose, m_write, m_open})
         button->setAutoDefault(false);
     m_files->setAccessibleName(tr("Files of the export"));
     m_files->tabBar()->setAccessibleName(tr("Files of the export"));
@@ -56,6 +58,7 @@ ExportPreview::ExportPreview(QWidget *parent)
     const int space = fontMetrics().height() / 2;
     auto *top = new QHBoxLayout;
     top->addWidget(m_heading, 1);
+    top->addWidget(m_open, 0, Qt::AlignTop);
     top->addWidget(m_asModel, 0, Qt::AlignTop);
     top->addWidget(m_asNative, 0, Qt::AlignTop);
     auto *bottom = new QHBoxLayout;
@@ -80,9 +83,10 @@ ExportPreview::ExportPreview(QWidget *parent)
     connect(m_asModel, &QPushButton::toggled, this, [this] { ask("modelnew"); });
     connect(m_asNative, &QPushButton::toggled, this, [this] { ask("native"); });
     connect(choose, &QPushButton::clicked, this, &ExportPreview::chooseFolderRequested);
-    connect(m_folder, &QLineEdit::textChanged, this,
-            [this](const QString &text) { m_write->setEnabled(!text.trimmed().isEmpty()); });
+    connect(m_folder, &QLineEdit::textChanged, this, &ExportPreview::showState);
     connect(m_write, &QPushButton::clicked, this, [this] { emit writeRequested(folder()); });
+    connect(m_open, &QPushButton::clicked, this, [this] { emit openFolderRequested(writtenFolder()); });
+    showState();
 }
 
 void ExportPreview::ask(const std::string &as)
@@ -108,11 +112,45 @@ QString ExportPreview::folder() const { return m_folder->text().trimmed(); }
 
 void ExportPreview::setFolder(const QString &folder) { m_folder->setText(folder); }
 
+void ExportPreview::setWritten(const QString &candidate, const QString &as, const QString &folder)
+{
+    if (candidate != m_info.candidate)
+        return;
+    m_written.insert(as, folder);
+    showState();
+}
+
+QString ExportPreview::writtenFolder() const
+{
+    return m_written.value(toText(stringOr(m_info.preview, "as")));
+}
+
+void ExportPreview::showState()
+{
+    const QString written = writtenFolder();
+    QStringList names;
+    for (const auto &item : memberOr(m_info.preview, "files").items())
+        names << toText(item.key());
+    QString heading = tr("Export of %1: these files are not written yet").arg(m_info.taskPath);
+    if (!written.isEmpty() && names.size() == 1)
+        heading = tr("Export of %1: %2 is written to %3").arg(m_info.taskPath, names.front(), written);
+    else if (!written.isEmpty())
+        heading = tr("Export of %1: %n files are written to %2", nullptr, static_cast<int>(names.size()))
+                      .arg(m_info.taskPath, written);
+    m_heading->setAccessibleName(heading);
+    // A long path may be broken after each folder.
+    m_heading->setText(heading.replace(u'/', u"/\u200b"_s));
+    m_open->setVisible(!written.isEmpty());
+    // Only a new or empty folder takes an export, so the one that has it is not offered again.
+    m_write->setEnabled(!folder().isEmpty() && folder() != written);
+}
+
 void ExportPreview::setPreview(const ExportInfo &info)
 {
+    if (info.candidate != m_info.candidate || info.taskPath != m_info.taskPath)
+        m_written.clear();
     m_info = info;
     const bool isModel = stringOr(info.preview, "as") == "modelnew";
-    m_heading->setText(tr("Export of %1: nothing is written yet").arg(info.taskPath));
     showFormat();
     if (!isModel)
         m_note->setText(tr("The sources and the launch plan as they were judged."));
@@ -122,7 +160,7 @@ void ExportPreview::setPreview(const ExportInfo &info)
     else
         m_note->setText(tr("This file was not checked in a clean Python process."));
     setFolder(info.folder);
-    m_write->setEnabled(!info.folder.isEmpty());
+    showState();
     showFiles();
 }
 

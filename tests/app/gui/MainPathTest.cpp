@@ -490,6 +490,9 @@ void MainPathTest::anyDecisionCanBeUndoneAndItsRevisionRestored()
     const Json restored = events("landed").back().data;
     QCOMPARE(stringOr(restored, "revision"), stringOr(events("landed").front().data, "revision"));
     QTRY_COMPARE(m_window->docks()->decisions()->count(), 2);
+    const QString heading = u"Export of scale_shift.py: 2 files are written to %1"_s.arg(pathText(folder));
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(heading));
+    grab(u"14-exported"_s);
 }
 
 void MainPathTest::aMixedReviewRecordsTheReasonOfEachHunk()

@@ -9,6 +9,7 @@
 #include "widgets/review/ProposalDocument.h"
 
 #include <QAbstractItemModelTester>
+#include <QLabel>
 #include <QPushButton>
 #include <QRandomGenerator>
 #include <QSignalSpy>
@@ -58,6 +59,15 @@ QPushButton *buttonNamed(const QWidget &widget, const QString &name)
     return nullptr;
 }
 
+QString headingOf(const QWidget &widget)
+{
+    for (const QLabel *label : widget.findChildren<QLabel *>()) {
+        if (label->property("heading").toBool())
+            return label->accessibleName();
+    }
+    return {};
+}
+
 } // namespace
 
 class ReviewTest : public QObject {
@@ -81,6 +91,7 @@ private slots:
     void eachRejectedHunkKeepsItsReason();
     void hunksRejectedForDifferentReasonsRejectTheWholeWithoutOne();
     void thePreviewShowsTheFilesAndOffersTheOtherFormat();
+    void theHeadingOfAnExportSaysWhatIsWrittenAndWhere();
 };
 
 void ReviewTest::init() { testing::GuiFixture::failOnWarnings(); }
@@ -334,6 +345,37 @@ void ReviewTest::thePreviewShowsTheFilesAndOffersTheOtherFormat()
     QCOMPARE(formats.count(), 2);
     buttonNamed(preview, u"Write these files"_s)->click();
     QCOMPARE(written.front().at(0).toString(), u"/tmp/out"_s);
+}
+
+void ReviewTest::theHeadingOfAnExportSaysWhatIsWrittenAndWhere()
+{
+    const Json model{{"as", "modelnew"}, {"files", {{"model_new.py", "class ModelNew: pass\n"}}}};
+    const Json native{{"as", "native"}, {"files", {{"kernel.cpp", ""}, {"plan.json", "{}"}}}};
+    ExportPreview preview;
+    preview.setPreview({u"a.py"_s, u"digest"_s, u"/tmp/out"_s, model});
+    const auto heading = [&preview] { return headingOf(preview); };
+    const QPushButton *write = buttonNamed(preview, u"Write these files"_s);
+    QPushButton *open = buttonNamed(preview, u"Open the folder of the export"_s);
+    QCOMPARE(heading(), u"Export of a.py: these files are not written yet"_s);
+    QVERIFY(open->isHidden());
+    preview.setWritten(u"another"_s, u"modelnew"_s, u"/tmp/out"_s);
+    QCOMPARE(heading(), u"Export of a.py: these files are not written yet"_s);
+    preview.setWritten(u"digest"_s, u"modelnew"_s, u"/tmp/out"_s);
+    QCOMPARE(heading(), u"Export of a.py: model_new.py is written to /tmp/out"_s);
+    QVERIFY(!write->isEnabled());
+    QSignalSpy opened(&preview, &ExportPreview::openFolderRequested);
+    open->click();
+    QCOMPARE(opened.front().at(0).toString(), u"/tmp/out"_s);
+    // The other format is not there yet, and what was written stays known.
+    preview.setPreview({u"a.py"_s, u"digest"_s, u"/tmp/out-2"_s, native});
+    QCOMPARE(heading(), u"Export of a.py: these files are not written yet"_s);
+    QVERIFY(write->isEnabled());
+    preview.setWritten(u"digest"_s, u"native"_s, u"/tmp/out-2"_s);
+    QCOMPARE(heading(), u"Export of a.py: 2 files are written to /tmp/out-2"_s);
+    preview.setPreview({u"a.py"_s, u"digest"_s, u"/tmp/out-3"_s, model});
+    QCOMPARE(heading(), u"Export of a.py: model_new.py is written to /tmp/out"_s);
+    preview.setPreview({u"a.py"_s, u"newer"_s, u"/tmp/out-3"_s, model});
+    QCOMPARE(heading(), u"Export of a.py: these files are not written yet"_s);
 }
 
 QTEST_MAIN(ReviewTest)
