@@ -369,7 +369,7 @@ void MainWindow::showDecisions()
         std::string task;
         if (const auto proposal = mirror.proposal(row.proposal)) {
             task = proposal->taskPath;
-            item.subject = toText(proposal->summary);
+            item.subject = Report::proposalTitle(toText(proposal->summary));
         }
         if (const Event *event = mirror.event(row.event); event != nullptr) {
             item.time = EventText::timeOfDay(*event);
@@ -406,7 +406,7 @@ void MainWindow::refreshProposal(ProposalDocument *document)
     document->setProposal(info);
     const int tab = m_documents->indexOf(document);
     m_documents->setTabText(tab, tr("Proposal: %1").arg(info.taskPath.section(u'/', -1)));
-    m_documents->setTabToolTip(tab, info.summary);
+    m_documents->setTabToolTip(tab, Report::proposalHeading(info.summary, info.report));
 }
 
 } // namespace heddle

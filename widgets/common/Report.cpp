@@ -3,8 +3,12 @@
 
 #include "widgets/common/Text.h"
 
+#include <QRegularExpression>
+
 #include <cmath>
 #include <optional>
+
+using namespace Qt::StringLiterals;
 
 namespace heddle {
 
@@ -94,6 +98,59 @@ QStringList Report::speedupTexts(const Json &report)
 std::string Report::verdictClass(const Json &report)
 {
     return stringOr(memberOr(report, "verdict"), "class");
+}
+
+QString Report::withoutTimes(const QString &words)
+{
+    static const QRegularExpression sentenceEnd(u"(?<=[.!?])\\s+"_s,
+                                                QRegularExpression::UseUnicodePropertiesOption);
+    static const QRegularExpression time(u"[0-9]\\s*([nµμum]?s|sec|(nano|micro|milli)?seconds?)\\b"_s,
+                                         QRegularExpression::UseUnicodePropertiesOption);
+    QStringList kept;
+    for (const QString &sentence : words.split(sentenceEnd, Qt::SkipEmptyParts)) {
+        if (!sentence.contains(time))
+            kept << sentence;
+    }
+    return kept.join(u' ');
+}
+
+QString Report::timesText(const Json &report)
+{
+    std::optional<Timing> candidate;
+    std::optional<Timing> strongest;
+    for (Timing &timing : timings(report)) {
+        if (timing.key == u"candidate")
+            candidate = std::move(timing);
+        else if (timing.key == u"strongest")
+            strongest = std::move(timing);
+    }
+    if (!candidate)
+        return {};
+    const QString time = Format::milliseconds(candidate->medianMs);
+    if (!isConfirmed(report))
+        return tr("%1, quick.").arg(time);
+    if (!strongest)
+        return tr("%1, confirmed.").arg(time);
+    const std::string name = stringOr(memberOr(memberOr(report, "baselines"), "strongest"), "name");
+    return tr("%1 against %2 of %3, confirmed.")
+        .arg(time, Format::milliseconds(strongest->medianMs),
+             name.empty() ? strongest->name : baselineName(name, Json()));
+}
+
+QString Report::proposalTitle(const QString &summary)
+{
+    const QString title = withoutTimes(summary);
+    return title.isEmpty() ? tr("A proposal") : title;
+}
+
+QString Report::proposalHeading(const QString &summary, const Json &report)
+{
+    const QString title = proposalTitle(summary);
+    const QString times = timesText(report);
+    if (times.isEmpty())
+        return title;
+    const bool isSentence = title.endsWith(u'.') || title.endsWith(u'!') || title.endsWith(u'?');
+    return (isSentence ? u"%1 %2"_s : u"%1. %2"_s).arg(title, times);
 }
 
 } // namespace heddle

@@ -49,15 +49,16 @@ void ProposalList::setProposals(const std::vector<ProposalRow> &proposals,
     int open = 0;
     for (const ProposalRow *proposal : order) {
         open += proposal->state == "open" ? 1 : 0;
-        const QString summary = toText(proposal->summary);
         const Json report = verdicts.value(toText(proposal->candidate));
+        const QString title = Report::proposalTitle(toText(proposal->summary));
+        const QString heading = Report::proposalHeading(toText(proposal->summary), report);
         const QString speedup = Report::speedupText(report, "compile");
         const QString verdict =
             report.is_null() ? tr("not judged") : StatusMark::verdictName(Report::verdictClass(report));
-        const QString tip = speedup.isEmpty() ? tr("%1\n%2").arg(summary, verdict)
-                                              : tr("%1\n%2, %3").arg(summary, verdict, speedup);
+        const QString tip = speedup.isEmpty() ? tr("%1\n%2").arg(heading, verdict)
+                                              : tr("%1\n%2, %3").arg(heading, verdict, speedup);
         rows.push_back({toText(proposal->id),
-                        {Cell{.text = summary, .isStrong = proposal->state == "open", .tip = tip},
+                        {Cell{.text = title, .isStrong = proposal->state == "open", .tip = tip},
                          Cell{.text = StatusMark::proposalState(proposal->state),
                               .status = StatusMark::ofProposal(proposal->state),
                               .tip = tip}}});

@@ -9,6 +9,7 @@
 #include "tests/support/FakeWorkbench.h"
 #include "tests/support/GuiFixture.h"
 #include "widgets/chat/TranscriptView.h"
+#include "widgets/common/Report.h"
 #include "widgets/common/Text.h"
 #include "widgets/editor/BufferJournal.h"
 #include "widgets/editor/EditorDocument.h"
@@ -288,6 +289,12 @@ void MainPathTest::acceptingLandsTheFilesAndUndoTakesItBack()
     press(u"Undo the last decision"_s);
     QTRY_COMPARE(events("undone").size(), std::size_t(1));
 }
+    // Of the times the confirmed ones, both from the run of that verdict.
+    const QString heading = Report::proposalHeading(
+        u"One fused pass for mul, add and relu"_s,
+        FakeWorkbench::report("confirmed", "clean", events("judged").back().data["candidate"]));
+    QVERIFY(heading.contains(u"against"_s) && heading.contains(u"confirmed"_s));
+    QVERIFY(accessibleTree::texts(m_window.get()).contains(heading));
 
 void MainPathTest::rejectingAsksForAReasonAndRecordsIt()
 {
