@@ -112,17 +112,17 @@ void MainWindow::buildStatusBar()
     statusBar()->setSizeGripEnabled(false);
     m_jobIndicator = new JobIndicator(this);
     m_place = new QLabel(this);
-    auto *target = new QLabel(tr("Target: %1").arg(toText(m_setup.target)), this);
+    m_target = new QLabel(this);
     m_sandbox = new QLabel(this);
     m_machine = new QToolButton(this);
     m_machine->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_machine->setAutoRaise(true);
     const int space = fontMetrics().height() / 2;
-    for (QLabel *label : {m_place, target, m_sandbox})
+    for (QLabel *label : {m_place, m_target, m_sandbox})
         label->setContentsMargins(space, 0, space, 0);
     statusBar()->addWidget(m_jobIndicator, 1);
     statusBar()->addPermanentWidget(m_place);
-    statusBar()->addPermanentWidget(target);
+    statusBar()->addPermanentWidget(m_target);
     statusBar()->addPermanentWidget(m_sandbox);
     statusBar()->addPermanentWidget(m_machine);
     showMachine(Status::Info, tr("Machine: not checked"), tr("Press to check what this machine has"));
@@ -307,12 +307,20 @@ void MainWindow::restoreLayout()
 void MainWindow::loadSettings(const fs::path &workspace)
 {
     m_settings = Settings::load(workspace);
+    std::optional<Error> refused;
+    if (m_setup.target) {
+        if (const auto set = m_settings.setFlag("target", *m_setup.target); !set)
+            refused = set.error();
+    }
+    m_target->setText(tr("Target: %1").arg(toText(target())));
     const std::string theme = m_settings.text("theme");
     setAppearance(theme == "light"      ? Appearance::Light
                       : theme == "dark" ? Appearance::Dark
                                         : Appearance::System);
     setCodeSize(static_cast<int>(m_settings.number("editor_font_size")));
-    if (!m_settings.problems().empty())
+    if (refused)
+        showError(*refused);
+    else if (!m_settings.problems().empty())
         showError(m_settings.problems().front());
 }
 

@@ -11,6 +11,8 @@
 #include <QPalette>
 
 #include <memory>
+#include <optional>
+#include <string>
 
 class QFileSystemWatcher;
 class QLabel;
@@ -35,8 +37,8 @@ struct WindowActions;
 struct WindowSetup {
     Environment environment;
     WorkbenchFactory factory;
-    std::string target = "cpu";
-    QPalette systemPalette; ///< of the desktop, before ours was applied
+    std::optional<std::string> target; ///< what the person asked for at the start; else the setting counts
+    QPalette systemPalette;            ///< of the desktop, before ours was applied
 };
 
 /// The window of one workspace: the welcome page until one is open, then the Work layout. Wiring only: views
@@ -55,6 +57,8 @@ public:
     DocumentArea *documents() const { return m_documents; }
     WorkDocks *docks() const { return m_docks; }
     QString currentTask() const;
+    /// Where sessions of this window run: the person's choice, or the setting `target`.
+    std::string target() const { return m_settings.text("target"); }
     void setAppearance(Appearance appearance);
     const JobBridge &jobs() const { return m_jobs; }
     void comeToFront();
@@ -120,6 +124,7 @@ private:
     Banner *m_messageBanner = nullptr;
     JobIndicator *m_jobIndicator = nullptr;
     QLabel *m_place = nullptr;
+    QLabel *m_target = nullptr;
     QLabel *m_sandbox = nullptr;
     QToolButton *m_machine = nullptr;
     StartPage *m_start = nullptr;

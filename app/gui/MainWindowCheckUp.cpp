@@ -30,12 +30,13 @@ void MainWindow::runCheckUp()
     setRunning(true);
     showMachine(Status::Running, tr("Machine: checking…"), {});
     m_jobs.run<Result<Json>>(
-        Lane::device(m_setup.target), JobKind::Shown, tr("Check-up"), this,
-        [setup = m_setup](const CancelToken &cancel, const ProgressSink &progress) -> Result<Json> {
+        Lane::device(target()), JobKind::Shown, tr("Check-up"), this,
+        [setup = m_setup, target = target()](const CancelToken &cancel,
+                                             const ProgressSink &progress) -> Result<Json> {
             // A check-up belongs to no workspace, so it has a folder of its own.
             const fs::path folder = stateFolder() / "check-up";
             HEDDLE_CHECK_OK(makeFolder(folder));
-            HEDDLE_TRY(const auto workbench, setup.factory(setup.environment, folder, setup.target));
+            HEDDLE_TRY(const auto workbench, setup.factory(setup.environment, folder, target));
             return workbench->doctor(cancel, progress);
         },
         [this, setRunning](Result<Json> result) {
@@ -74,7 +75,8 @@ void MainWindow::showCheckUp(const Json &rows)
     }
     const QString names = missing.join(u", "_s);
     showMachine(Status::Warning, tr("Machine: missing %1").arg(names), tr("Press for how to get each."));
-    if (m_controller == nullptr)
+    // The status bar says it in any case.
+    if (m_controller == nullptr || m_messageBanner->isShowingError())
         return;
     m_messageBanner->clearButtons();
     m_messageBanner->showMessage(BannerKind::Warning,

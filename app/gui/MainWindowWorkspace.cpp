@@ -56,7 +56,10 @@ void MainWindow::openPath(const QString &path)
     }
     if (m_controller != nullptr) {
         // One process and window for each workspace.
-        QProcess::startDetached(QCoreApplication::applicationFilePath(), {info.absoluteFilePath()});
+        QStringList arguments{info.absoluteFilePath()};
+        if (m_setup.target)
+            arguments << u"--target"_s << toText(*m_setup.target);
+        QProcess::startDetached(QCoreApplication::applicationFilePath(), arguments);
         return;
     }
     const fs::path absolute = toPath(info.canonicalFilePath());
@@ -96,7 +99,7 @@ void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::p
     environment.mode = m_settings.text("mode");
     environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));
     m_controller = std::make_unique<WorkspaceController>(m_jobs, environment, m_setup.factory, folder,
-                                                         m_setup.target, nullptr);
+                                                         target(), nullptr);
     m_controller->setBudget(m_settings.number("budget_seconds"));
     connectController();
     setWindowTitle(tr("%1 — Heddle").arg(pathText(loneFile ? loneFile->filename() : folder.filename())));

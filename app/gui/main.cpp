@@ -46,8 +46,8 @@ int main(int argc, char **argv)
     parser.addVersionOption();
     const QCommandLineOption newWorkspace(u"new-workspace"_s,
                                           Words::tr("Make the folder if it does not exist yet."));
-    const QCommandLineOption target(u"target"_s, Words::tr("Where things run: cpu, or ssh://HOST/cpu."),
-                                    u"target"_s, u"cpu"_s);
+    const QCommandLineOption target(
+        u"target"_s, Words::tr("Where things run: cpu, or ssh://HOST/cpu; else the setting."), u"target"_s);
     const QCommandLineOption automation(
         u"automation"_s, Words::tr("Let a script drive this window through a socket of that path."),
         u"socket"_s);
@@ -62,8 +62,13 @@ int main(int argc, char **argv)
         if (const auto made = heddle::makeFolder(heddle::toPath(path)); !made)
             return fail(made.error());
     }
-    heddle::WindowSetup setup{heddle::Environment::fromProgram(), &heddle::Workbench::create,
-                              heddle::toUtf8(parser.value(target)), QApplication::palette()};
+    heddle::WindowSetup setup{heddle::Environment::fromProgram(), &heddle::Workbench::create, std::nullopt,
+                              QApplication::palette()};
+    if (parser.isSet(target)) {
+        setup.target = heddle::toUtf8(parser.value(target));
+        if (const auto known = heddle::settingFromText("target", *setup.target); !known)
+            return fail(known.error());
+    }
 
     const QFileInfo info(path);
     const QString workspace = info.isDir() ? info.canonicalFilePath() : info.canonicalPath();

@@ -100,6 +100,7 @@ void Banner::showMessage(BannerKind kind, const QString &text, const QString &ne
 {
     static constexpr std::array kinds{"info", "warning", "error", "success"};
     static constexpr std::array marks{Status::Info, Status::Warning, Status::Failed, Status::Passed};
+    m_kind = kind;
     const auto index = static_cast<std::size_t>(kind);
     setProperty("banner", QString::fromLatin1(kinds[index]));
     m_mark->setStatus(marks[index]);

@@ -29,12 +29,15 @@ public:
     QPushButton *addButton(const QString &label, const QString &accessibleName = {});
     void clearButtons();
     QString text() const;
+    /// An error is on screen, which less urgent news must not take away.
+    bool isShowingError() const { return !isHidden() && m_kind == BannerKind::Error; }
 
 signals:
     void dismissed();
 
 private:
     class Mark;
+    BannerKind m_kind = BannerKind::Info;
     Mark *m_mark;
     QLabel *m_text;
     QLabel *m_next;

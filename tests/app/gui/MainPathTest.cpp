@@ -30,6 +30,10 @@
 #include <QImage>
 #include <QPainter>
 
+#include <mutex>
+#include <optional>
+#include <set>
+
 using namespace Qt::StringLiterals;
 using namespace heddle;
 namespace fs = std::filesystem;
@@ -91,6 +95,8 @@ private slots:
     void aFolderWithoutTasksSaysWhatATaskIs();
     void themeAndSizeOfCodeAreKeptInTheSettings();
     void theStatusBarTellsHowTheMachineStands();
+    void sessionsRunWhereTheSettingSays_data();
+    void sessionsRunWhereTheSettingSays();
 
 private:
     void openWindow(bool isTrusted);
@@ -102,6 +108,9 @@ private:
 
     std::unique_ptr<testing::GuiFixture> m_fixture;
     FakeSwitches m_switches;
+    std::optional<std::string> m_chosenTarget;
+    std::mutex m_targetsMutex;
+    std::set<std::string> m_targets; ///< that a workbench was made for
     std::unique_ptr<MainWindow> m_window;
 };
 
@@ -110,6 +119,8 @@ void MainPathTest::init()
     testing::GuiFixture::failOnWarnings();
     m_fixture = std::make_unique<testing::GuiFixture>();
     m_switches = {};
+    m_chosenTarget.reset();
+    m_targets.clear();
     QVERIFY(makeFolder(m_fixture->path() / "work"));
     QVERIFY(writeFileAtomically(m_fixture->path() / "work" / "scale_shift.py", taskText));
     QVERIFY(writeFileAtomically(m_fixture->path() / "work" / "notes.py", "x = 1\n"));
@@ -128,7 +139,11 @@ void MainPathTest::openWindow(bool isTrusted)
         QVERIFY(userFiles::trust(work));
     WindowSetup setup;
     setup.environment.resources = fs::path(HEDDLE_SOURCE_DIR) / "resources";
-    setup.factory = [this](const Environment &, const fs::path &workspace, const std::string &) {
+    setup.target = m_chosenTarget;
+    setup.factory = [this](const Environment &, const fs::path &workspace, const std::string &target) {
+        // On several lanes, so they may come at once.
+        const std::scoped_lock lock(m_targetsMutex);
+        m_targets.insert(target);
         return FakeWorkbench::create(workspace, m_switches);
     };
     setup.systemPalette = Theme::light().palette();
@@ -274,6 +289,12 @@ void MainPathTest::acceptingLandsTheFilesAndUndoTakesItBack()
     openFirstProposal();
     if (QTest::currentTestFailed())
         return;
+    // Of the times the confirmed ones, both from the run of that verdict.
+    const QString heading = Report::proposalHeading(
+        u"One fused pass for mul, add and relu"_s,
+        FakeWorkbench::report("confirmed", "clean", events("judged").back().data["candidate"]));
+    QVERIFY(heading.contains(u"against"_s) && heading.contains(u"confirmed"_s));
+    QVERIFY(accessibleTree::texts(m_window.get()).contains(heading));
     grab(u"05-proposal"_s);
     press(u"Open the evidence of this proposal"_s);
     QTRY_VERIFY(m_window->documents()->currentReport() != nullptr);
@@ -289,12 +310,6 @@ void MainPathTest::acceptingLandsTheFilesAndUndoTakesItBack()
     press(u"Undo the last decision"_s);
     QTRY_COMPARE(events("undone").size(), std::size_t(1));
 }
-    // Of the times the confirmed ones, both from the run of that verdict.
-    const QString heading = Report::proposalHeading(
-        u"One fused pass for mul, add and relu"_s,
-        FakeWorkbench::report("confirmed", "clean", events("judged").back().data["candidate"]));
-    QVERIFY(heading.contains(u"against"_s) && heading.contains(u"confirmed"_s));
-    QVERIFY(accessibleTree::texts(m_window.get()).contains(heading));
 
 void MainPathTest::rejectingAsksForAReasonAndRecordsIt()
 {
@@ -475,6 +490,9 @@ void MainPathTest::anExportIsShownBeforeAnythingIsWritten()
     press(u"Write these files"_s);
     QTRY_COMPARE(events("exported").size(), std::size_t(1));
     QVERIFY(*readTree(folder) == FakeWorkbench::proposedFiles());
+    const QString heading = u"Export of scale_shift.py: 2 files are written to %1"_s.arg(pathText(folder));
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(heading));
+    grab(u"14-exported"_s);
 }
 
 void MainPathTest::anyDecisionCanBeUndoneAndItsRevisionRestored()
@@ -497,9 +515,6 @@ void MainPathTest::anyDecisionCanBeUndoneAndItsRevisionRestored()
     const Json restored = events("landed").back().data;
     QCOMPARE(stringOr(restored, "revision"), stringOr(events("landed").front().data, "revision"));
     QTRY_COMPARE(m_window->docks()->decisions()->count(), 2);
-    const QString heading = u"Export of scale_shift.py: 2 files are written to %1"_s.arg(pathText(folder));
-    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(heading));
-    grab(u"14-exported"_s);
 }
 
 void MainPathTest::aMixedReviewRecordsTheReasonOfEachHunk()
@@ -571,6 +586,47 @@ void MainPathTest::theStatusBarTellsHowTheMachineStands()
     QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"set HEDDLE_PYTHON"_s));
     grab(u"17-check-up"_s);
     QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
+}
+
+void MainPathTest::sessionsRunWhereTheSettingSays_data()
+{
+    QTest::addColumn<QString>("setting");
+    QTest::addColumn<QString>("chosen");
+    QTest::addColumn<QString>("used");
+    QTest::addColumn<QString>("complaint");
+    QTest::newRow("neither") << QString() << QString() << u"cpu"_s << QString();
+    QTest::newRow("the setting") << u"ssh://box/cpu"_s << QString() << u"ssh://box/cpu"_s << QString();
+    QTest::newRow("the person's choice wins")
+        << u"ssh://box/cpu"_s << u"ssh://other/cpu"_s << u"ssh://other/cpu"_s << QString();
+    QTest::newRow("an unknown setting") << u"gpu"_s << QString() << u"cpu"_s << u"settings.json:1"_s;
+}
+
+void MainPathTest::sessionsRunWhereTheSettingSays()
+{
+    QFETCH(const QString, setting);
+    QFETCH(const QString, chosen);
+    QFETCH(const QString, used);
+    QFETCH(const QString, complaint);
+    if (!setting.isEmpty()) {
+        QVERIFY(makeFolder(configFolder()));
+        QVERIFY(writeFileAtomically(Settings::userFile(), toUtf8(u"{\"target\": \"%1\"}\n"_s.arg(setting))));
+    }
+    if (!chosen.isEmpty())
+        m_chosenTarget = toUtf8(chosen);
+    openWindow(true);
+    const QString shown = accessibleTree::texts(m_window.get()).join(u'\n');
+    QVERIFY2(shown.contains(u"Target: %1"_s.arg(used)), qPrintable(shown));
+    // It stays on screen whatever the check-up finds.
+    QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"Machine: missing torch"_s));
+    if (!complaint.isEmpty())
+        press(u"Details of this message"_s);
+    const QString told = accessibleTree::texts(m_window.get()).join(u'\n');
+    QVERIFY2(complaint.isEmpty() || (told.contains(complaint) && told.contains(u"it must be cpu"_s)),
+             qPrintable(told));
+    press(u"Baseline"_s);
+    QTRY_COMPARE(events("session_ended").size(), std::size_t(1));
+    const std::scoped_lock lock(m_targetsMutex);
+    QCOMPARE(m_targets, std::set<std::string>{toUtf8(used)});
 }
 
 QTEST_MAIN(MainPathTest)
