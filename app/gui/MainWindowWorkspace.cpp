@@ -372,7 +372,7 @@ void MainWindow::showDecisions()
         std::string task;
         if (const auto proposal = mirror.proposal(row.proposal)) {
             task = proposal->taskPath;
-            item.subject = Report::proposalTitle(toText(proposal->summary));
+            item.subject = toText(proposal->summary);
         }
         if (const Event *event = mirror.event(row.event); event != nullptr) {
             item.time = EventText::timeOfDay(*event);

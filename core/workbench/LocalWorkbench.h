@@ -106,9 +106,9 @@ private:
     std::map<std::string, OpenSession> m_sessions;
 };
 
-/// {"name", "path", "digest"} of the session's task.
 /// Names the stage that begins, for whoever waits.
 void tellStage(const ProgressSink &progress, const char *phase);
+/// {"name", "path", "digest"} of the session's task.
 Json taskJson(const OpenSession &session);
 /// Texts of the Python files beside `task` that `source` imports by name.
 Json importedSiblings(const std::filesystem::path &task, const std::string &source);

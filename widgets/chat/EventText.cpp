@@ -61,12 +61,12 @@ std::vector<Fragment> EventText::fragments(const Event &event)
     if (type == "plan_item_changed") {
         return {words(tr("Plan item")), strong(toText(stringOr(data, "id"))),
                 words(tr("is now %1").arg(toText(stringOr(data, "state")))),
-                muted(Report::withoutTimes(toText(stringOr(data, "note"))))};
+                muted(toText(stringOr(data, "note")))};
     }
     if (type == "note")
         return note(event);
     if (type == "proposal_opened")
-        return {words(tr("Proposed:")), strong(Report::proposalTitle(toText(stringOr(data, "summary"))))};
+        return {words(tr("Proposed:")), strong(toText(stringOr(data, "summary")))};
     if (type == "proposal_state_changed") {
         return {words(tr("The proposal is now %1.").arg(StatusMark::proposalState(stringOr(data, "state")))),
                 muted(toText(stringOr(data, "reason")))};

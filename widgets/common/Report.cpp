@@ -3,8 +3,6 @@
 
 #include "widgets/common/Text.h"
 
-#include <QRegularExpression>
-
 #include <cmath>
 #include <optional>
 
@@ -100,20 +98,6 @@ std::string Report::verdictClass(const Json &report)
     return stringOr(memberOr(report, "verdict"), "class");
 }
 
-QString Report::withoutTimes(const QString &words)
-{
-    static const QRegularExpression sentenceEnd(u"(?<=[.!?])\\s+"_s,
-                                                QRegularExpression::UseUnicodePropertiesOption);
-    static const QRegularExpression time(u"[0-9]\\s*([nµμum]?s|sec|(nano|micro|milli)?seconds?)\\b"_s,
-                                         QRegularExpression::UseUnicodePropertiesOption);
-    QStringList kept;
-    for (const QString &sentence : words.split(sentenceEnd, Qt::SkipEmptyParts)) {
-        if (!sentence.contains(time))
-            kept << sentence;
-    }
-    return kept.join(u' ');
-}
-
 QString Report::timesText(const Json &report)
 {
     std::optional<Timing> candidate;
@@ -137,15 +121,9 @@ QString Report::timesText(const Json &report)
              name.empty() ? strongest->name : baselineName(name, Json()));
 }
 
-QString Report::proposalTitle(const QString &summary)
-{
-    const QString title = withoutTimes(summary);
-    return title.isEmpty() ? tr("A proposal") : title;
-}
-
 QString Report::proposalHeading(const QString &summary, const Json &report)
 {
-    const QString title = proposalTitle(summary);
+    const QString title = summary.isEmpty() ? tr("A proposal") : summary;
     const QString times = timesText(report);
     if (times.isEmpty())
         return title;

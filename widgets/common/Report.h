@@ -38,16 +38,11 @@ public:
     static QString speedupText(const Json &report, const std::string &baseline);
     static std::string verdictClass(const Json &report);
 
-    /// An agent's words without the sentences that name a time. Such a time comes from whatever event the agent
-    /// had in mind, so it may not stand beside another; what was measured is told by timesText().
-    static QString withoutTimes(const QString &words);
     /// "1.35 ms against 6.46 ms of eager, confirmed.": the candidate and the strongest baseline, timed in turns in
     /// that one run. The baselines of a quick report come from another event, so there it is the candidate alone:
     /// "1.16 ms, quick." Empty where nothing was timed.
     static QString timesText(const Json &report);
-    /// How a proposal is called: withoutTimes(summary), or a plain word where the agent says nothing else.
-    static QString proposalTitle(const QString &summary);
-    /// The title with the times of its verdict, confirmed before quick as the report is.
+    /// The agent's summary with the times of its verdict, confirmed before quick as the report is.
     static QString proposalHeading(const QString &summary, const Json &report);
 };
 

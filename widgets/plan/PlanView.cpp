@@ -2,7 +2,6 @@
 #include "widgets/plan/PlanView.h"
 
 #include "widgets/common/DataTable.h"
-#include "widgets/common/Report.h"
 #include "widgets/common/Text.h"
 
 #include <QLabel>
@@ -101,12 +100,10 @@ void PlanView::showDetail()
         // Without a selection the first item is explained.
         if (!current.isEmpty() && toText(stringOr(item, "id")) != current)
             continue;
-        for (const char *part : {"boundary", "expected"}) {
+        for (const char *part : {"boundary", "expected", "note"}) {
             if (const std::string words = stringOr(item, part); !words.empty())
                 lines << toText(words);
         }
-        if (const QString note = Report::withoutTimes(toText(stringOr(item, "note"))); !note.isEmpty())
-            lines << note;
         break;
     }
     if (m_items.empty())

@@ -144,7 +144,7 @@ void ProposalDocument::setProposal(const ProposalInfo &info)
     const bool isNewDiff = isOther || info.base != m_info.base || info.proposed != m_info.proposed;
     m_info = info;
     m_isBusy = false;
-    setAccessibleName(tr("Proposal: %1").arg(Report::proposalTitle(info.summary)));
+    setAccessibleName(tr("Proposal: %1").arg(info.summary));
     m_summary->setText(Report::proposalHeading(info.summary, info.report));
     if (isNewDiff) {
         m_diff->setFiles(reviewDiff(info.base, info.proposed));

@@ -50,8 +50,8 @@ void ProposalList::setProposals(const std::vector<ProposalRow> &proposals,
     for (const ProposalRow *proposal : order) {
         open += proposal->state == "open" ? 1 : 0;
         const Json report = verdicts.value(toText(proposal->candidate));
-        const QString title = Report::proposalTitle(toText(proposal->summary));
-        const QString heading = Report::proposalHeading(toText(proposal->summary), report);
+        const QString title = toText(proposal->summary);
+        const QString heading = Report::proposalHeading(title, report);
         const QString speedup = Report::speedupText(report, "compile");
         const QString verdict =
             report.is_null() ? tr("not judged") : StatusMark::verdictName(Report::verdictClass(report));
