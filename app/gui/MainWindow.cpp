@@ -284,7 +284,7 @@ void MainWindow::setAppearance(Appearance appearance)
     if (m_appearance == appearance)
         return;
     m_appearance = appearance;
-    applyAppearance(appearance, m_setup.systemPalette);
+    applyAppearance(appearance, m_setup.systemPalette, *this);
     QAction *chosen = appearance == Appearance::Light ? m_actions->themeLight
         : appearance == Appearance::Dark              ? m_actions->themeDark
                                                       : m_actions->themeSystem;

@@ -62,6 +62,10 @@ protected:
     }
 };
 
+/// A column is as wide as what is on screen and so many rows more need; all of a thousand rows would be laid out
+/// anew with each change of style.
+constexpr int rowsMeasured = 30;
+
 } // namespace
 
 DataTable::DataTable(const QString &accessibleName, QStringList headers, QWidget *parent)
@@ -90,6 +94,7 @@ DataTable::DataTable(const QString &accessibleName, QStringList headers, QWidget
     horizontalHeader()->setSortIndicatorShown(true);
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    horizontalHeader()->setResizeContentsPrecision(rowsMeasured);
     horizontalHeader()->setFocusPolicy(Qt::NoFocus);
     connect(this, &QTableView::activated, this, [this](const QModelIndex &index) {
         emit keyActivated(index.data(RowsModel::KeyRole).toString());

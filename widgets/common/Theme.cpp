@@ -5,6 +5,7 @@
 #include <QFontMetrics>
 #include <QStyle>
 #include <QStyleFactory>
+#include <QWidget>
 
 #include <cmath>
 
@@ -161,7 +162,7 @@ QPalette Theme::palette() const
     return p;
 }
 
-void applyAppearance(Appearance appearance, const QPalette &system)
+void applyAppearance(Appearance appearance, const QPalette &system, QWidget &window)
 {
     const Theme &theme = appearance == Appearance::System ? Theme::of(system)
         : appearance == Appearance::Dark                  ? Theme::dark()
@@ -173,7 +174,8 @@ void applyAppearance(Appearance appearance, const QPalette &system)
         qApp->setProperty(hasStyle, true);
     }
     QApplication::setPalette(theme.palette());
-    qApp->setStyleSheet(theme.styleSheet(QFontMetrics(QApplication::font()).height()));
+    // Of the window, not of the application: there Qt styles every widget once for each of its ancestors.
+    window.setStyleSheet(theme.styleSheet(QFontMetrics(QApplication::font()).height()));
 }
 
 double contrastRatio(const QColor &first, const QColor &second)

@@ -5,6 +5,8 @@
 #include <QPalette>
 #include <QString>
 
+class QWidget;
+
 namespace heddle {
 
 /// The colours of one appearance; every painter and style sheet takes them from here.
@@ -24,16 +26,16 @@ struct Theme {
     static const Theme &of(const QPalette &palette);
 
     QPalette palette() const;
-    /// One sheet for the application, sizes in em-like units of the font's height in pixels.
+    /// One sheet for a window, sizes in em-like units of the font's height in pixels.
     QString styleSheet(int fontHeight) const;
 };
 
 /// What the person chose; System follows the palette that the desktop gives.
 enum class Appearance { System, Light, Dark };
 
-/// Applies Fusion, palette and style sheet to the application. `system` is the palette at start.
-/// GUI thread only.
-void applyAppearance(Appearance appearance, const QPalette &system);
+/// Applies Fusion and the palette to the application, and the style sheet to the window with all that belongs to
+/// it, dialogs and tool tips too. `system` is the palette at start. GUI thread only.
+void applyAppearance(Appearance appearance, const QPalette &system, QWidget &window);
 
 /// Contrast of two opaque colours, 1 to 21 (WCAG 2.1, relative luminance).
 double contrastRatio(const QColor &first, const QColor &second);

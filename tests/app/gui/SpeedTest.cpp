@@ -11,6 +11,10 @@
 #include "widgets/results/ResultsView.h"
 #include "widgets/tasks/TaskTree.h"
 
+#include <QHash>
+
+#include <algorithm>
+
 using namespace Qt::StringLiterals;
 using namespace heddle;
 namespace fs = std::filesystem;
@@ -30,6 +34,7 @@ class SpeedTest : public QObject {
 
 private slots:
     void aLongHistoryOpensWithoutAStutter();
+    void anotherThemeStylesEachWidgetAtMostTwice();
 
 private:
     void writeHistory(const fs::path &work);
@@ -111,6 +116,55 @@ void SpeedTest::aLongHistoryOpensWithoutAStutter()
         qInfo("%.1f ms: %s", one.milliseconds, qPrintable(one.what));
     QVERIFY2(clock.longest().front().milliseconds < limitMs * slack,
              qPrintable(clock.longest().front().what));
+    for (const Appearance appearance : {Appearance::Dark, Appearance::Light}) {
+        clock.start();
+        QMetaObject::invokeMethod(
+            &window, [&window, appearance] { window.setAppearance(appearance); }, Qt::QueuedConnection);
+        QTest::qWait(300);
+        QVERIFY(!clock.longest().empty());
+        qInfo("another theme: %.1f ms", clock.longest().front().milliseconds);
+        QVERIFY(clock.longest().front().milliseconds < limitMs * slack);
+    }
+}
+
+/// What counts how often it was styled.
+class StyleCounter : public QObject {
+public:
+    bool eventFilter(QObject *watched, QEvent *event) override
+    {
+        if (event->type() == QEvent::StyleChange && watched->isWidgetType())
+            ++m_count[watched];
+        return false;
+    }
+    int most() const { return m_count.isEmpty() ? 0 : *std::max_element(m_count.begin(), m_count.end()); }
+    qsizetype widgets() const { return m_count.size(); }
+    void reset() { m_count.clear(); }
+
+private:
+    QHash<const QObject *, int> m_count;
+};
+
+void SpeedTest::anotherThemeStylesEachWidgetAtMostTwice()
+{
+    testing::GuiFixture::failOnWarnings();
+    const testing::GuiFixture fixture;
+    WindowSetup setup;
+    setup.environment.resources = fs::path(HEDDLE_SOURCE_DIR) / "resources";
+    setup.systemPalette = Theme::light().palette();
+    MainWindow window(std::move(setup));
+    window.resize(1440, 900);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    StyleCounter counter;
+    qApp->installEventFilter(&counter);
+    for (const Appearance appearance : {Appearance::Dark, Appearance::Light}) {
+        counter.reset();
+        window.setAppearance(appearance);
+        QTest::qWait(50);
+        QVERIFY(counter.widgets() > 50);
+        QVERIFY2(counter.most() <= 2, qPrintable(QString::number(counter.most())));
+    }
+    qApp->removeEventFilter(&counter);
 }
 
 int main(int argc, char **argv)
