@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <optional>
 
 namespace heddle {
@@ -139,6 +140,37 @@ std::vector<Diagnostic> parseDiagnostics(std::string_view log, std::string_view 
             out.push_back(std::move(*found));
     }
     return out;
+}
+
+Diagnostic diagnosticOf(const Error &error)
+{
+    Diagnostic item;
+    const std::string &where = error.where();
+    item.file = where.empty() ? "plan.json" : where.substr(0, where.find(':'));
+    std::string place = where.size() > item.file.size() ? where.substr(item.file.size() + 1) : std::string();
+    place.erase(0, place.find_first_not_of(' '));
+    int length = 0;
+    if (std::sscanf(place.c_str(), "%9d:%9d%n", &item.line, &item.column, &length) == 2
+        && place.size() == static_cast<std::size_t>(length))
+        place.clear();
+    else
+        item.line = item.column = 0;
+    item.message = (place.empty() ? place : place + ": ") + error.message();
+    if (!error.next().empty())
+        item.message += " (" + error.next() + ")";
+    return item;
+}
+
+std::string placeText(const Json &diagnostic)
+{
+    std::string text = stringOr(diagnostic, "file");
+    for (const char *part : {"line", "column"}) {
+        const std::int64_t number = integerOr(diagnostic, part, 0);
+        if (number <= 0 || text.empty())
+            break;
+        text += ':' + std::to_string(number);
+    }
+    return text.empty() ? text : text + ": ";
 }
 
 Json toJson(const std::vector<Diagnostic> &diagnostics)

@@ -24,6 +24,13 @@ struct Diagnostic {
 /// 200 messages are returned. Never fails: text that nobody understands gives an empty list.
 std::vector<Diagnostic> parseDiagnostics(std::string_view log, std::string_view sourcePrefix);
 
+/// What refused a candidate before the compiler saw it, as a message at its place: where() is "plan.json:3:7" (parseJson)
+/// or "plan.json: steps[0].args[1]" (the plan's reader). The remedy follows the message in brackets.
+Diagnostic diagnosticOf(const Error &error);
+
+/// "kernel.cpp:3:7: " for one object of the list below; what is not known is left out from its end. Empty without a file.
+std::string placeText(const Json &diagnostic);
+
 /// [{"file", "line", "column", "severity": "error"|"warning"|"note", "message"}]
 Json toJson(const std::vector<Diagnostic> &diagnostics);
 

@@ -59,5 +59,32 @@ TEST(Diagnostics, oddTextGivesNothingAndALongLogIsCut)
     EXPECT_EQ(parseDiagnostics(log, "src/").size(), 200u);
 }
 
+TEST(Diagnostic, aRefusalBeforeTheCompilerIsAMessageAtItsPlace)
+{
+    const auto broken = parseJson("{\n \"a\": ,\n}", "plan.json");
+    ASSERT_FALSE(broken);
+    const Diagnostic json = diagnosticOf(broken.error());
+    EXPECT_EQ(placeText(toJson(std::vector{json})[0]), "plan.json:2:7: ");
+    EXPECT_EQ(json.message.rfind("this is not valid JSON", 0), 0u) << json.message;
+    EXPECT_NE(json.message.find(broken.error().next()), std::string::npos);
+
+    const Diagnostic member = diagnosticOf(
+        Error(Code::InvalidInput, "this is not a list", "plan.json: steps[0].args", "write one"));
+    EXPECT_EQ(placeText(toJson(std::vector{member})[0]), "plan.json: ");
+    EXPECT_EQ(member.message, "steps[0].args: this is not a list (write one)");
+
+    // A place that only begins like a line and a column is none.
+    const Diagnostic odd = diagnosticOf(Error(Code::InvalidInput, "no", "tunables: 3:4x"));
+    EXPECT_EQ(odd.line, 0);
+    EXPECT_EQ(odd.message, "3:4x: no");
+    EXPECT_EQ(diagnosticOf(Error(Code::NotFound, "there is none")).file, "plan.json");
+}
+
+TEST(Diagnostic, aPlaceIsWrittenAsFarAsItIsKnown)
+{
+    EXPECT_EQ(placeText({{"file", "k.cpp"}, {"line", 3}, {"column", 0}}), "k.cpp:3: ");
+    EXPECT_EQ(placeText({{"file", ""}, {"line", 3}, {"column", 1}}), "");
+}
+
 } // namespace
 } // namespace heddle
