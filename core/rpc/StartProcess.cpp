@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 extern char **environ;
@@ -46,9 +48,21 @@ Result<void> startProcess(const ProcessStart &start)
     for (const std::string &argument : start.arguments)
         argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
+    std::vector<char *> environment;
+    for (const std::string &entry : start.environment)
+        environment.push_back(const_cast<char *>(entry.c_str()));
+    for (char **entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view ours(*entry);
+        const auto hasName = [&](const std::string &given) {
+            return ours.starts_with(std::string_view(given).substr(0, given.find('=') + 1));
+        };
+        if (std::none_of(start.environment.begin(), start.environment.end(), hasName))
+            environment.push_back(*entry);
+    }
+    environment.push_back(nullptr);
     pid_t pid = 0;
-    const int failed =
-        ::posix_spawnp(&pid, start.arguments.front().c_str(), &actions, &attributes, argv.data(), environ);
+    const int failed = ::posix_spawnp(&pid, start.arguments.front().c_str(), &actions, &attributes,
+                                      argv.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (failed != 0)

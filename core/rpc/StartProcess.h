@@ -10,8 +10,9 @@ namespace heddle {
 
 /// A program of ours or of the system (never a candidate: those go through core/sandbox). Descriptors are borrowed.
 struct ProcessStart {
-    std::vector<std::string> arguments; ///< the program first: a path, or a name to look up in $PATH
-    int input = -1;                     ///< becomes stdin; -1: /dev/null, as for the two below
+    std::vector<std::string> arguments;        ///< the program first: a path, or a name to look up in $PATH
+    std::vector<std::string> environment = {}; ///< "NAME=value", instead of ours of that name
+    int input = -1;                            ///< becomes stdin; -1: /dev/null, as for the two below
     int output = -1;
     int error = -1;
     bool outlivesUs =

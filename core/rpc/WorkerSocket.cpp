@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -30,7 +31,8 @@ Result<Fd> connectTo(const fs::path &path)
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket.isOpen()
         || ::connect(socket.value(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-        return Error(Code::NotFound, std::string("no worker answers: ") + std::strerror(errno), path.string());
+        return Error(Code::NotFound, std::string("no worker answers: ") + std::strerror(errno),
+                     path.string());
     return socket;
 }
 
@@ -56,10 +58,19 @@ Result<void> startWorker(const WorkerLaunch &launch, const fs::path &socket, con
     start.arguments = std::move(arguments);
     start.error = error.value();
     start.outlivesUs = true;
+    if (!launch.compiler.empty())
+        start.environment.push_back("CXX=" + launch.compiler.string());
     if (const auto started = startProcess(start); !started)
         return Error(Code::Environment, started.error().message(), launch.worker.string(),
                      "build or install heddle-worker");
     return {};
+}
+
+/// As the worker will take it: its environment is ours.
+std::string compilerOf(const WorkerLaunch &launch)
+{
+    const char *chosen = std::getenv("CXX");
+    return !launch.compiler.empty() ? launch.compiler.string() : chosen != nullptr ? chosen : "";
 }
 
 } // namespace
@@ -67,7 +78,8 @@ Result<void> startWorker(const WorkerLaunch &launch, const fs::path &socket, con
 fs::path workerSocket(const WorkerLaunch &launch)
 {
     std::string identity = launch.worker.string() + '|' + launch.python.string() + '|'
-        + launch.resources.string() + '|' + (launch.unsandboxed ? "open" : "closed");
+        + launch.resources.string() + '|' + (launch.unsandboxed ? "open" : "closed") + '|'
+        + compilerOf(launch);
     std::error_code code;
     const auto built = fs::last_write_time(launch.worker, code);
     identity += std::to_string(code ? 0 : built.time_since_epoch().count());

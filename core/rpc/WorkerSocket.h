@@ -16,9 +16,10 @@ struct WorkerLaunch {
     std::filesystem::path package;   ///< folder with launch.py and heddle_oracle/
     std::filesystem::path resources; ///< folder with include/
     bool unsandboxed = false;
+    std::filesystem::path compiler = {}; ///< the C++ compiler for kernels; empty: $CXX, else g++
 };
 
-/// The socket that the worker of this launch listens on. Programs of another build, interpreter or walls never answer
+/// The socket that the worker of this launch listens on. Programs of another build, interpreter, compiler or walls never answer
 /// each other's requests: all of them, and when the program was built, are in the name.
 std::filesystem::path workerSocket(const WorkerLaunch &launch);
 

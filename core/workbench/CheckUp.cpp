@@ -51,7 +51,9 @@ Result<Json> LocalWorkbench::doctor(const CancelToken &cancel, const ProgressSin
     // Without a worker nobody compiles a kernel to see; that there is no compiler at all is seen from here.
     Json rows = Json::array({workerRow(answer.error())});
     const char *chosen = std::getenv("CXX");
-    const std::string compiler = chosen == nullptr || chosen[0] == '\0' ? "g++" : chosen;
+    std::string compiler = m_environment.compiler.string();
+    if (compiler.empty())
+        compiler = chosen == nullptr || chosen[0] == '\0' ? "g++" : chosen;
     if (!isOnPath(compiler))
         rows.push_back(missing("compiler", "no C++ compiler was found: " + compiler,
                                "install g++ 12 or newer (Debian: apt install g++)"));

@@ -18,6 +18,7 @@ namespace heddle {
 struct Environment {
     std::filesystem::path worker;        ///< the heddle-worker program
     std::filesystem::path python;        ///< the interpreter with torch; empty: found by the worker
+    std::filesystem::path compiler;      ///< for kernels, on this machine; empty: $CXX, else g++
     std::filesystem::path package;       ///< folder with launch.py and heddle_oracle/
     std::filesystem::path resources;     ///< folder with tasks/, plans/, include/
     bool unsandboxed = false;            ///< --unsandboxed: allowed to run without a sandbox (recorded)

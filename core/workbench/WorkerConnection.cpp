@@ -88,7 +88,7 @@ Result<void> WorkerConnection::connectLocal(const CancelToken &cancel)
 {
     HEDDLE_TRY(Fd socket,
                connectWorker({m_environment.worker, m_environment.python, m_environment.package,
-                              m_environment.resources, m_environment.unsandboxed},
+                              m_environment.resources, m_environment.unsandboxed, m_environment.compiler},
                              cancel));
     HEDDLE_TRY(m_client, LineClient::fromPipes(std::move(socket), Fd()));
     return {};

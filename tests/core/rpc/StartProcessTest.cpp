@@ -56,6 +56,27 @@ TEST(StartProcessTest, theProgramHearsEverySignalWhateverTheCallerBlocks)
     EXPECT_EQ(std::strtoull(mask.c_str(), nullptr, 16) >> (SIGPIPE - 1) & 1, 0u) << name;
 }
 
+TEST(StartProcessTest, aGivenVariableReplacesOursAndTheOthersStay)
+{
+    ::setenv("HEDDLE_TEST_KEPT", "kept", 1);
+    ::setenv("HEDDLE_TEST_GIVEN", "ours", 1);
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const Fd reading(ends[0]);
+    Fd writing(ends[1]);
+    ProcessStart start;
+    start.arguments = {"sh", "-c", "env | grep ^HEDDLE_TEST_ | sort"};
+    start.environment = {"HEDDLE_TEST_GIVEN=theirs"};
+    start.output = writing.value();
+    ASSERT_TRUE(startProcess(start));
+    writing.reset();
+    std::string text;
+    char chunk[256];
+    for (ssize_t count = 0; (count = ::read(reading.value(), chunk, sizeof chunk)) > 0;)
+        text.append(chunk, static_cast<std::size_t>(count));
+    EXPECT_EQ(text, "HEDDLE_TEST_GIVEN=theirs\nHEDDLE_TEST_KEPT=kept\n");
+}
+
 TEST(StartProcessTest, itIsAwayFromOurGroupAndFromOurSessionOnlyWhereItOutlivesUs)
 {
     for (const bool outlivesUs : {false, true}) {
