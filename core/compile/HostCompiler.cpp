@@ -22,8 +22,10 @@ const char *const objectName = "kernels.so";
 /// The first program of that name on $PATH, or empty.
 std::string findProgram(const std::string &name)
 {
+    // The sandbox's working folder is another one, so a relative path would lead nowhere there.
     if (name.find('/') != std::string::npos)
-        return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
+        return ::access(name.c_str(), X_OK) == 0 ? fs::absolute(name).lexically_normal().string()
+                                                 : std::string();
     const char *path = std::getenv("PATH");
     std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
     while (true) {
@@ -96,17 +98,24 @@ std::string processorIdentity()
     return sha256Hex(relevant).substr(0, 16);
 }
 
-Result<CompilerIdentity> identifyCompiler(std::string program, const CompilerLauncher &launch)
+Result<std::string> findCompiler(std::string program)
 {
     if (program.empty()) {
         const char *chosen = std::getenv("CXX");
         program = chosen != nullptr && *chosen != '\0' ? chosen : "g++";
     }
-    const std::string path = findProgram(program);
-    const Error missing(Code::Environment, "there is no C++ compiler \"" + program + '"', program,
-                        "install the package g++, or set CXX to a compiler");
+    std::string path = findProgram(program);
     if (path.empty())
-        return missing;
+        return Error(Code::Environment, "there is no C++ compiler \"" + program + '"', program,
+                     program.find(' ') == std::string::npos
+                         ? "install the package g++, or set CXX to a compiler"
+                         : "set CXX to the path of a compiler alone, without arguments");
+    return path;
+}
+
+Result<CompilerIdentity> identifyCompiler(std::string program, const CompilerLauncher &launch)
+{
+    HEDDLE_TRY(const std::string path, findCompiler(std::move(program)));
     HEDDLE_TRY(const CompilerOutput output,
                launch({.program = path,
                        .arguments = {"--version"},
@@ -115,7 +124,10 @@ Result<CompilerIdentity> identifyCompiler(std::string program, const CompilerLau
                        .output = {}},
                       {}));
     if (output.exitCode != 0 || output.log.empty())
-        return missing;
+        return Error(Code::Environment,
+                     "the C++ compiler does not work in the sandbox: "
+                         + (output.log.empty() ? "it says nothing" : output.log.substr(0, 400)),
+                     path, "install the package g++, or set CXX to another compiler");
     return CompilerIdentity{.program = path,
                             .version = output.log.substr(0, output.log.find('\n')),
                             .processor = processorIdentity()};
@@ -127,7 +139,7 @@ Result<CompileCommand> hostCompileCommand(const std::string &program, const Plan
 {
     if (plan.target != PlanTarget::Cpu)
         return Error(Code::InvalidInput, "the host compiler builds plans for the target cpu only",
-                     "plan.json: target", "judge this candidate on a cuda target");
+                     "plan.json: target", "write \"target\": \"cpu\" and kernels in C++");
     CompileCommand command{.program = program,
                            .arguments = hostCompilerFlags(),
                            .environment = compilerEnvironment(),

@@ -43,8 +43,10 @@ struct CompilerIdentity {
     std::string processor; ///< digest of model and instruction sets, since -march=native depends on them
 };
 
-/// Asks the compiler for its version. `program` empty: $CXX, else g++ on $PATH. Errors: Environment with
-/// the Debian package to install.
+/// The absolute path of `program`; empty: of $CXX, else of g++ on $PATH. Errors: Environment with the Debian package to
+/// install.
+Result<std::string> findCompiler(std::string program);
+/// Asks the compiler for its version; `program` as above. Errors: as above, and where it does not work in the sandbox.
 Result<CompilerIdentity> identifyCompiler(std::string program, const CompilerLauncher &launch);
 
 /// The fixed flags, without tunables and include folders (docs/architecture/plan.md says why each).

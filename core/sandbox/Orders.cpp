@@ -120,7 +120,7 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
         }
     }
     add({"--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"});
-    const auto bind = [&](const char *how, const fs::path &path) {
+    const auto makeAncestors = [&](const fs::path &path) {
         // Bubblewrap would give the folders on the way the mode that they have outside, so that another user could not
         // pass those of the person.
         fs::path ancestor = "/";
@@ -129,6 +129,9 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
             if (ancestor != "/usr" && ancestor != "/dev" && ancestor != "/proc")
                 add({"--perms", "0755", "--dir", ancestor.string()});
         }
+    };
+    const auto bind = [&](const char *how, const fs::path &path) {
+        makeAncestors(path);
         add({how, path.string(), path.string()});
     };
     for (const fs::path file : systemFiles) {
@@ -138,9 +141,15 @@ std::vector<std::string> bubblewrapArguments(const SandboxPolicy &policy, bool i
     for (const fs::path &device : policy.devices)
         bind("--dev-bind", device);
     for (const fs::path &path : policy.readOnly) {
-        if (*path.relative_path().begin()
-            != "usr") // shown already, and read-only: no folder can be made there
+        if (*path.relative_path().begin() == "usr")
+            continue; // shown already, and read-only: no folder can be made there
+        if (fs::is_symlink(path, code) && !fs::is_directory(path, code)) {
+            // A program finds its parts from where its link leads, so it stays one.
+            makeAncestors(path);
+            add({"--symlink", fs::read_symlink(path, code).string(), path.string()});
+        } else {
             bind("--ro-bind", path);
+        }
     }
     if (*launcher.relative_path().begin() != "usr")
         bind("--ro-bind", launcher);

@@ -58,6 +58,10 @@ Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy,
     SpawnRequest request;
     request.policy = policy;
     request.argv = argv;
+    if (policy.role == Role::Compiler && policy.needsCompiler && !argv.empty()) {
+        HEDDLE_TRY(const CompilerView view, spawner.compilerView(argv.front()));
+        view.addTo(request.policy);
+    }
     const auto start = Clock::now();
     const auto end = start + limits.timeout;
     HEDDLE_TRY(Fd outputEnd, openStream(output, limits.outputBytes));

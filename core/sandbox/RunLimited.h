@@ -24,8 +24,9 @@ struct CommandLimits {
     CancelToken cancel;
 };
 
-/// Runs a command (a compiler) in the sandbox to its end. A non-zero exit code is a value, not an error.
-/// Errors: TimedOut, Cancelled, OutOfMemory, and those of Spawner::spawn.
+/// Runs a command (a compiler) in the sandbox to its end. A non-zero exit code is a value, not an error. With the role
+/// Compiler and `needsCompiler` the installation of argv[0] is shown read-only, wherever it lies (see CompilerView.h).
+/// Errors: TimedOut, Cancelled, OutOfMemory, and those of Spawner::spawn and compilerView.
 Result<CommandResult> runLimited(Spawner &spawner, const SandboxPolicy &policy,
                                  const std::vector<std::string> &argv, const CommandLimits &limits = {});
 

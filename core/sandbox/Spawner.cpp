@@ -20,6 +20,7 @@
 #include <fstream>
 #include <functional>
 #include <future>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -154,6 +155,7 @@ struct Spawner::State {
     std::condition_variable changed;
     std::deque<std::packaged_task<Result<Child>()>> tasks;
     std::vector<std::weak_ptr<Child::State>> watched;
+    std::map<std::string, CompilerView> compilers;
     bool isStopping = false;
     std::thread spawning;
     std::thread watching;
@@ -311,6 +313,19 @@ void Spawner::watch(const Child &child, const SandboxPolicy &policy)
     child.m_state->processes = policy.processes;
     const std::lock_guard lock(m_state->mutex);
     m_state->watched.push_back(child.m_state);
+}
+
+Result<CompilerView> Spawner::compilerView(const std::string &program)
+{
+    {
+        const std::lock_guard lock(m_state->mutex);
+        if (const auto known = m_state->compilers.find(program); known != m_state->compilers.end())
+            return known->second;
+    }
+    // Without the lock, which the watch needs; two threads that ask at once hear the same.
+    HEDDLE_TRY(CompilerView view, viewOfCompiler(program));
+    const std::lock_guard lock(m_state->mutex);
+    return m_state->compilers.emplace(program, std::move(view)).first->second;
 }
 
 Spawner::Spawner(std::unique_ptr<State> state) : m_state(std::move(state))

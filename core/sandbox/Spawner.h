@@ -3,6 +3,7 @@
 
 #include "core/base/Fd.h"
 #include "core/sandbox/Child.h"
+#include "core/sandbox/CompilerView.h"
 #include "core/sandbox/Policy.h"
 #include "core/sandbox/Rung.h"
 
@@ -39,6 +40,8 @@ public:
     const RungReport &rung() const;
     /// Returns once the program itself has been executed. Errors: InvalidInput (policy), NotFound (program), Environment.
     Result<Child> spawn(const SpawnRequest &request);
+    /// viewOfCompiler(), asked once for each program.
+    Result<CompilerView> compilerView(const std::string &program);
     /// Puts a child that a zygote forked under the watch, with the policy's memory limit.
     void watch(const Child &child, const SandboxPolicy &policy);
 

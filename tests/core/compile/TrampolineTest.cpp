@@ -208,5 +208,28 @@ TEST(HostCompiler, aMissingCompilerIsAnEnvironmentErrorWithThePackage)
     EXPECT_NE(identity.error().next().find("package g++"), std::string::npos);
 }
 
+TEST(HostCompiler, aCompilerIsFoundByItsAbsolutePathAndArgumentsBesideItAreExplained)
+{
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path("/usr");
+    const auto relative = findCompiler("bin/g++");
+    std::filesystem::current_path(before);
+    ASSERT_TRUE(relative) << relative.error().text();
+    EXPECT_EQ(*relative, "/usr/bin/g++");
+    const auto wrapped = findCompiler("ccache g++");
+    ASSERT_FALSE(wrapped);
+    EXPECT_NE(wrapped.error().next().find("without arguments"), std::string::npos);
+}
+
+TEST(HostCompiler, aCompilerThatDoesNotWorkSaysWhatItSaid)
+{
+    const auto failing = [](const CompileCommand &, const CancelToken &) -> Result<CompilerOutput> {
+        return CompilerOutput{.exitCode = 1, .log = "cc1plus: no libmpfr.so.6\n", .object = {}};
+    };
+    const auto identity = identifyCompiler("/usr/bin/g++", failing);
+    ASSERT_FALSE(identity);
+    EXPECT_NE(identity.error().message().find("libmpfr"), std::string::npos);
+}
+
 } // namespace
 } // namespace heddle
