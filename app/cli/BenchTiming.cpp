@@ -4,6 +4,7 @@
 #include "core/stats/Interval.h"
 #include "core/workbench/LocalWorkbench.h"
 
+#include <array>
 #include <cstdio>
 #include <vector>
 
@@ -145,14 +146,18 @@ int benchTiming(Context &context, int judgements)
         return context.fail(proved.error(), "bench timing");
     for (const char *kind : {"native", "pytorch"}) {
         const Json &row = (*proved)[kind];
-        std::printf("%-8s same code called different: %4.1f %% (at most 5)   a tenth slower found: %5.1f %% "
-                    "(at least 95)\n",
-                    kind, numberOr(row["a_a"], "excludes_1", 1.0) * 100.0,
-                    numberOr(row["slowdown"], "slower", 0.0) * 100.0);
+        std::array<char, 200> line{};
+        std::snprintf(
+            line.data(), line.size(),
+            "%-8s same code called different: %4.1f %% (at most 5)   a tenth slower found: %5.1f %% "
+            "(at least 95)\n",
+            kind, numberOr(row["a_a"], "excludes_1", 1.0) * 100.0,
+            numberOr(row["slowdown"], "slower", 0.0) * 100.0);
+        context.say(line.data());
     }
     const bool holds = boolOr(*proved, "holds", false);
-    std::printf("%s over %d judgements each\n", holds ? "the proof holds" : "the proof does NOT hold",
-                judgements);
+    context.say(std::string(holds ? "the proof holds" : "the proof does NOT hold") + " over "
+                + std::to_string(judgements) + " judgements each\n");
     const int written = context.writeJson(std::move(*proved), "bench timing");
     return written != Done ? written : holds ? Done : NotClean;
 }

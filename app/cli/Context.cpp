@@ -76,6 +76,7 @@ Environment Context::environment() const
     Environment environment = Environment::fromProgram();
     if (const std::string python = m_settings.text("python"); !python.empty())
         environment.python = python;
+    environment.compiler = m_settings.text("compiler");
     environment.unsandboxed = m_settings.isOn("unsandboxed");
     environment.mode = m_settings.text("mode");
     environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));
@@ -139,15 +140,16 @@ const CancelToken &Context::cancel() const
 
 ProgressSink Context::progress()
 {
-    if (m_options.quiet || ::isatty(STDERR_FILENO) == 0)
+    if (m_options.quiet)
         return {};
+    if (::isatty(STDERR_FILENO) == 0) {
+        if (!m_lines)
+            m_lines = std::make_unique<ProgressLines>(
+                [](const std::string &line) { std::fprintf(stderr, "heddle-cli: %s", line.c_str()); });
+        return [this](const Progress &step) { m_lines->show(step); };
+    }
     return [this](const Progress &step) {
-        std::string line = step.phase;
-        if (step.fraction >= 0.0)
-            line += ' ' + std::to_string(static_cast<int>(step.fraction * 100.0)) + " %";
-        if (!step.detail.empty())
-            line += "  " + step.detail;
-        std::fprintf(stderr, "\r\033[K%.110s", line.c_str());
+        std::fprintf(stderr, "\r\033[K%.110s", progressText(step).c_str());
         std::fflush(stderr);
         m_progressShown = true;
     };
@@ -155,8 +157,18 @@ ProgressSink Context::progress()
 
 void Context::clearProgress()
 {
+    if (m_lines)
+        m_lines->drop();
     if (std::exchange(m_progressShown, false))
         std::fputs("\r\033[K", stderr);
+}
+
+void Context::say(const std::string &text) const
+{
+    if (m_options.quiet || m_options.json == "-")
+        return;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout); // a table grows by a row in minutes
 }
 
 int Context::fail(const Error &error, std::string_view command)

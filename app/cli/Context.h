@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/ProgressLines.h"
+
 #include "core/settings/Settings.h"
 #include "core/workbench/Workbench.h"
 
@@ -42,9 +44,12 @@ public:
     /// Errors: NotFound.
     Result<Workbench *> existingWorkbench();
     const CancelToken &cancel() const;
+    /// On a terminal one line that is written over, else plain lines now and then; nothing with --quiet.
     ProgressSink progress();
     void clearProgress();
 
+    /// Text for a person on standard output: nothing with --quiet, nor with "--json -", where the report has it alone.
+    void say(const std::string &text) const;
     /// Prints the error (and writes it into --json) and returns the exit code that fits it.
     int fail(const Error &error, std::string_view command);
     /// Writes --json if given. Returns Done or EnvironmentFailed.
@@ -58,6 +63,7 @@ private:
     Settings m_settings;
     std::unique_ptr<Workbench> m_workbench;
     bool m_progressShown = false;
+    std::unique_ptr<ProgressLines> m_lines; ///< made where stderr is no terminal
 };
 
 /// A candidate on disk: a native or work folder, or a ModelNew file.

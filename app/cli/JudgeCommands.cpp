@@ -4,7 +4,6 @@
 
 #include "core/verify/Words.h"
 
-#include <cstdio>
 #include <optional>
 
 namespace heddle::cli {
@@ -12,8 +11,6 @@ namespace heddle::cli {
 namespace fs = std::filesystem;
 
 namespace {
-
-void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int verdictCode(const Json &report)
 {
@@ -100,8 +97,7 @@ int doctor(Context &context, bool withNoise)
     context.clearProgress();
     if (!report)
         return context.fail(report.error(), "doctor");
-    if (!context.options().quiet)
-        print(doctorText(*report));
+    context.say(doctorText(*report));
     bool isHealthy = true;
     for (const Json &row : memberOr(*report, "rows"))
         isHealthy = isHealthy && boolOr(row, "ok", false);
@@ -116,8 +112,7 @@ int lint(Context &context, const fs::path &task)
     });
     if (!result)
         return context.fail(result.error(), "lint");
-    if (!context.options().quiet)
-        print(lintText(memberOr(*result, "findings")));
+    context.say(lintText(memberOr(*result, "findings")));
     return context.writeJson(
         Json{{"lint", memberOr(*result, "findings")}, {"properties", memberOr(*result, "properties")}},
         "lint");
@@ -130,8 +125,7 @@ int baseline(Context &context, const fs::path &task)
     });
     if (!result)
         return context.fail(result.error(), "baseline");
-    if (!context.options().quiet)
-        print(baselineText(*result));
+    context.say(baselineText(*result));
     return context.writeJson(std::move(*result), "baseline");
 }
 
@@ -162,8 +156,7 @@ int judge(Context &context, const JudgeArguments &arguments)
     if (!report)
         return context.fail(report.error(), "judge");
     (*report)["candidate"]["path"] = arguments.candidate.string();
-    if (!context.options().quiet)
-        print(reportText(*report, context.options().verbose));
+    context.say(reportText(*report, context.options().verbose));
     const int code = verdictCode(*report);
     const int written = context.writeJson(std::move(*report), "judge");
     return written != Done ? written : code;
@@ -200,11 +193,9 @@ int optimize(Context &context, const OptimizeArguments &arguments)
                                                : "no_candidate",
                      stringOr(*report, "message"))
         .has_value();
-    if (!context.options().quiet) {
-        print(reportText(*report, context.options().verbose));
-        print(hasCandidate ? nextSteps(context, *report, arguments.exportFolder)
-                           : reasonInEvidence((*workbench)->store(), *session));
-    }
+    context.say(reportText(*report, context.options().verbose));
+    context.say(hasCandidate ? nextSteps(context, *report, arguments.exportFolder)
+                             : reasonInEvidence((*workbench)->store(), *session));
     const int code = hasCandidate ? verdictCode(*report) : reason == "at_roof" ? Done : NoCandidate;
     const int written = context.writeJson(std::move(*report), "optimize");
     return written != Done ? written : code;
@@ -234,10 +225,8 @@ int exportCandidate(Context &context, const ExportArguments &arguments)
     context.clearProgress();
     if (!result)
         return context.fail(result.error(), "export");
-    if (!context.options().quiet) {
-        for (const Json &file : memberOr(*result, "files"))
-            print("wrote " + (arguments.folder / file.get<std::string>()).string() + '\n');
-    }
+    for (const Json &file : memberOr(*result, "files"))
+        context.say("wrote " + (arguments.folder / file.get<std::string>()).string() + '\n');
     return context.writeJson(Json{{"export", std::move(*result)}}, "export");
 }
 

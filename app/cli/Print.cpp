@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/Print.h"
 
+#include "core/compile/Diagnostic.h"
 #include "core/verify/Words.h"
 
 #include <algorithm>
@@ -125,8 +126,7 @@ std::string reportText(const Json &report, bool verbose)
     if (memberOr(report, "against").is_object())
         out += "  " + padded("vs the other candidate", 26) + ratioText(report["against"]["speedup"]) + '\n';
     for (const Json &row : memberOr(report, "diagnostics"))
-        out += "  " + stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
-            + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
+        out += "  " + placeText(row) + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
     const Json &verdict = memberOr(report, "verdict");
     out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage")
         + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";

@@ -6,13 +6,10 @@
 #include "core/verify/Words.h"
 
 #include <charconv>
-#include <cstdio>
 
 namespace heddle::cli {
 
 namespace {
-
-void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 /// Ends a command: prints the text, writes the report.
 int finish(Context &context, const Result<Json> &result, const std::string &text, std::string_view command)
@@ -20,8 +17,7 @@ int finish(Context &context, const Result<Json> &result, const std::string &text
     context.clearProgress();
     if (!result)
         return context.fail(result.error(), command);
-    if (!context.options().quiet)
-        print(text);
+    context.say(text);
     return context.writeJson(*result, command);
 }
 
@@ -81,8 +77,8 @@ Result<void> judgeLanded(Context &context, Workbench &workbench, const ProposalR
     HEDDLE_CHECK_OK(workbench.endSession(session, report ? "done" : "failed"));
     if (!report)
         return std::move(report).error();
-    print("what landed is a candidate of its own; its verdict: "
-          + classText(stringOr(memberOr(*report, "verdict"), "class")) + '\n');
+    context.say("what landed is a candidate of its own; its verdict: "
+                + classText(stringOr(memberOr(*report, "verdict"), "class")) + '\n');
     return {};
 }
 

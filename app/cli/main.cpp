@@ -51,6 +51,7 @@ void addCommon(CLI::App &app, Options &options)
     setting("seed", "mixed into the oracle's secret");
     setting("tolerance", "absolute and relative, of the output's scale (default: by dtype)");
     setting("python", "an interpreter with torch 2.9 or newer");
+    setting("compiler", "the C++ compiler for kernels (default: $CXX, else g++)");
     app.add_flag_callback(
         "--unsandboxed", [&options] { options.settings["unsandboxed"] = "true"; },
         "go on where no sandbox works: strangers' code then runs as you, and no verdict is clean");
