@@ -97,10 +97,15 @@ Result<Json> latency(Context &context)
                 {"times_faster", inlineSeconds / own}};
 }
 
-Json taskRow(const std::string &name, const Json &report, double seconds)
+Json taskRow(const std::string &name, const Result<Json> &outcome, double seconds)
 {
-    Json row{
-        {"task", name}, {"seconds", seconds}, {"class", nullptr}, {"reason", stringOr(report, "reason")}};
+    Json row{{"task", name}, {"seconds", seconds}, {"class", nullptr}, {"reason", "error"}};
+    if (!outcome) {
+        row["error"] = toJson(outcome.error());
+        return row;
+    }
+    const Json &report = *outcome;
+    row["reason"] = stringOr(report, "reason");
     if (!memberOr(report, "candidate").is_object())
         return row;
     row["class"] = stringOr(memberOr(report, "verdict"), "class");
@@ -109,18 +114,52 @@ Json taskRow(const std::string &name, const Json &report, double seconds)
     return row;
 }
 
-std::string rowText(const Json &row)
+std::string fixedText(double value, int digits)
+{
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+    return text.data();
+}
+
+/// The columns of the table but the last, which is the time.
+std::string lineText(const std::array<std::string, 5> &columns)
 {
     std::array<char, 320> line{};
-    const Json &speedup = memberOr(row, "speedup");
-    const bool isJudged = speedup.is_object();
-    std::snprintf(
-        line.data(), line.size(), "%-28s %-14s %-24s %-24s %-24s %5.1f s\n", stringOr(row, "task").c_str(),
-        isJudged ? stringOr(row, "class").c_str() : stringOr(row, "reason").c_str(),
-        isJudged ? ratioText(memberOr(speedup, "eager")).c_str() : "",
-        isJudged ? ratioText(memberOr(speedup, "compile")).c_str() : "",
-        isJudged ? ratioText(memberOr(speedup, "strongest")).c_str() : "", numberOr(row, "seconds", 0.0));
+    std::snprintf(line.data(), line.size(), "%-28s %-14s %-24s %-24s %-24s", columns[0].c_str(),
+                  columns[1].c_str(), columns[2].c_str(), columns[3].c_str(), columns[4].c_str());
     return line.data();
+}
+
+std::string rowText(const Json &row)
+{
+    const Json &speedup = memberOr(row, "speedup");
+    const auto ratio = [&](const char *side) {
+        return speedup.is_object() ? ratioText(memberOr(speedup, side)) : std::string();
+    };
+    std::string text =
+        lineText({stringOr(row, "task"), stringOr(row, speedup.is_object() ? "class" : "reason"),
+                  ratio("eager"), ratio("compile"), ratio("strongest")})
+        + ' ' + fixedText(numberOr(row, "seconds", 0.0), 1) + " s\n";
+    if (memberOr(row, "error").is_object()) {
+        std::string why = errorFromJson(row["error"]).text();
+        for (std::size_t at = why.find('\n'); at != std::string::npos; at = why.find('\n', at + 5))
+            why.replace(at, 1, "\n    ");
+        text += "    " + why + '\n';
+    }
+    return text;
+}
+
+/// One task from its session's start to its end. A task that errs is its own row, not the end of the table.
+Result<Json> benchTask(Context &context, Workbench &workbench, const fs::path &task, double budgetSeconds)
+{
+    OptimizeOptions options;
+    options.budgetSeconds = budgetSeconds;
+    HEDDLE_TRY(const std::string session, workbench.startSession(task, "builtin"));
+    auto report = workbench.optimize(session, options, context.cancel(), context.progress());
+    context.clearProgress();
+    const std::string reason = report ? "done" : context.cancel().stop_requested() ? "cancelled" : "failed";
+    HEDDLE_CHECK_OK(workbench.endSession(session, reason, report ? std::string() : report.error().text()));
+    return report;
 }
 
 } // namespace
@@ -131,12 +170,13 @@ int benchLatency(Context &context)
     if (!measured)
         return context.fail(measured.error(), "bench latency");
     const Json &own = memberOr(*measured, "verdict_seconds");
-    std::printf("saved source to quick verdict: median %s (min %s, max %s)\nload_inline of the same kernel: "
-                "%s\n%.0f times faster\n",
-                timeText(numberOr(own, "median", 0)).c_str(), timeText(numberOr(own, "min", 0)).c_str(),
-                timeText(numberOr(own, "max", 0)).c_str(),
-                timeText(numberOr(*measured, "load_inline_seconds", 0)).c_str(),
-                numberOr(*measured, "times_faster", 0));
+    const auto seconds = [](const Json &object, const char *key) {
+        return timeText(numberOr(object, key, 0));
+    };
+    context.say("saved source to quick verdict: median " + seconds(own, "median") + " (min "
+                + seconds(own, "min") + ", max " + seconds(own, "max")
+                + ")\nload_inline of the same kernel: " + seconds(*measured, "load_inline_seconds") + '\n'
+                + fixedText(numberOr(*measured, "times_faster", 0), 0) + " times faster\n");
     const bool isFast = numberOr(*measured, "times_faster", 0) >= 20.0;
     const int written = context.writeJson(std::move(*measured), "bench latency");
     return written != Done ? written : isFast ? Done : NotClean;
@@ -163,32 +203,33 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
     auto workbench = Workbench::create(context.environment(), workspace->path(), context.target());
     if (!workbench)
         return context.fail(workbench.error(), "bench tasks");
-    std::printf("%-28s %-14s %-24s %-24s %-24s\n", "task", "verdict", "vs eager", "vs compile",
-                "vs strongest");
+    context.say(lineText({"task", "verdict", "vs eager", "vs compile", "vs strongest"}) + '\n');
     Json rows = Json::array();
     std::vector<double> gains;
+    int failures = 0;
     for (const fs::path &task : tasks) {
         const auto start = Clock::now();
-        OptimizeOptions options;
-        options.budgetSeconds = budgetSeconds;
-        auto session = (*workbench)->startSession(task, "builtin");
-        if (!session)
-            return context.fail(session.error(), "bench tasks");
-        auto report = (*workbench)->optimize(*session, options, context.cancel(), context.progress());
-        context.clearProgress();
-        if (!report)
+        const auto report = benchTask(context, **workbench, task, budgetSeconds);
+        if (!report && context.cancel().stop_requested())
             return context.fail(report.error(), "bench tasks");
-        (void)(*workbench)->endSession(*session, "done", {}).has_value();
-        rows.push_back(taskRow(task.stem().string(), *report, secondsSince(start)));
+        failures += report ? 0 : 1;
+        rows.push_back(taskRow(task.stem().string(), report, secondsSince(start)));
         const double gain = numberOr(memberOr(memberOr(rows.back(), "speedup"), "compile"), "value", 0.0);
         if (gain > 0.0)
             gains.push_back(gain);
-        std::fputs(rowText(rows.back()).c_str(), stdout);
-        std::fflush(stdout);
+        context.say(rowText(rows.back()));
     }
-    std::printf("geometric mean vs compile over %zu tasks: %.2f×\n", gains.size(), geometricMean(gains));
-    return context.writeJson(Json{{"tasks", rows}, {"geomean_vs_compile", geometricMean(gains)}},
-                             "bench tasks");
+    Json report{{"tasks", rows}, {"geomean_vs_compile", nullptr}, {"failures", failures}};
+    if (!gains.empty()) {
+        report["geomean_vs_compile"] = geometricMean(gains);
+        context.say("geometric mean vs compile over " + std::to_string(gains.size())
+                    + " tasks: " + fixedText(geometricMean(gains), 2) + "×\n");
+    }
+    if (failures > 0)
+        context.say(std::to_string(failures) + " of " + std::to_string(tasks.size())
+                    + " tasks ended with an error\n");
+    const int written = context.writeJson(std::move(report), "bench tasks");
+    return written != Done ? written : failures > 0 ? EnvironmentFailed : Done;
 }
 
 } // namespace heddle::cli
