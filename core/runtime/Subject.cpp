@@ -96,6 +96,7 @@ struct Subject::State {
     Child child;
     FrameChannel channel;
     std::string name;
+    Placer placer;
     HeddleDoorbell *page = nullptr;
     Fd memory;
     std::uint32_t count = 0; // our own copy: the subject can write the page
@@ -262,9 +263,23 @@ Result<void> Subject::startServe(Json params, Milliseconds timeout)
     return {};
 }
 
+void Subject::setPlacer(Placer placer) { m_state->placer = std::move(placer); }
+
+bool Subject::hasPlacer() const { return static_cast<bool>(m_state->placer); }
+
+void Subject::place(std::uint32_t slot, std::uint32_t stateSlot) const
+{
+    if (m_state->placer)
+        m_state->placer(slot, stateSlot);
+}
+
 Result<void> Subject::prepare(std::uint32_t slot, std::uint32_t stateSlot, std::uint32_t flags,
                               Milliseconds timeout)
 {
+    if (m_state->placer) {
+        place(slot, stateSlot);
+        slot = 0;
+    }
     HEDDLE_CHECK_OK(m_state->ring(HEDDLE_OP_PREPARE, slot, stateSlot, flags, timeout, nullptr));
     return m_state->checkReply();
 }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,14 @@ public:
     FrameChannel &channel();
     Child &child();
     const std::string &name() const;
+
+    /// What makes the contents of a slot visible to the subject, called before each prepare; the subject then knows one
+    /// input slot only, 0. Without it slots are the subject's own.
+    using Placer = std::function<void(std::uint32_t slot, std::uint32_t stateSlot)>;
+    void setPlacer(Placer placer);
+    bool hasPlacer() const;
+    /// Calls the placer, if there is one, for a method of the channel that reads the slots.
+    void place(std::uint32_t slot, std::uint32_t stateSlot) const;
 
     /// Sends `serve` with the doorbell's descriptor, then proves with one empty call that it answers.
     Result<void> startServe(Json params = Json::object(), Milliseconds timeout = Milliseconds(60'000));

@@ -102,6 +102,13 @@ void EvidenceSheet::skip(std::string_view id, std::string message, Json data)
     set(id, Status::NotRun, std::move(message), std::move(data));
 }
 
+void EvidenceSheet::withdraw(std::initializer_list<std::string_view> ids)
+{
+    std::erase_if(m_rows, [&](const Evidence &row) {
+        return row.status != Status::Failed && std::find(ids.begin(), ids.end(), row.id) != ids.end();
+    });
+}
+
 const Evidence *EvidenceSheet::find(std::string_view id) const
 {
     const auto found =

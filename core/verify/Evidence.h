@@ -3,6 +3,7 @@
 
 #include "core/json/Json.h"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,9 @@ public:
     void pass(std::string_view id, std::string message, Json data = Json::object());
     void fail(std::string_view id, std::string message, Json data = Json::object());
     void skip(std::string_view id, std::string message, Json data = Json::object());
+
+    /// Takes rows back that an earlier stage wrote and that say nothing of the one that begins. A finding stays.
+    void withdraw(std::initializer_list<std::string_view> ids);
 
     const std::vector<Evidence> &rows() const { return m_rows; }
     const Evidence *find(std::string_view id) const;

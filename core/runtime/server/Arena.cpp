@@ -83,6 +83,7 @@ Arena &Arena::operator=(Arena &&other) noexcept
     std::swap(m_stateSlotBytes, other.m_stateSlotBytes);
     std::swap(m_inputSlots, other.m_inputSlots);
     std::swap(m_stateSlots, other.m_stateSlots);
+    std::swap(m_stateVersion, other.m_stateVersion);
     std::swap(m_inputs, other.m_inputs);
     std::swap(m_state, other.m_state);
     return *this;
@@ -106,6 +107,16 @@ std::span<const std::byte> Arena::state(int slot, std::size_t index) const
     const ArenaTensor &tensor = m_state.at(index);
     return {m_base + m_stateBase + static_cast<std::uint64_t>(slot) * m_stateSlotBytes + tensor.offset,
             tensor.bytes};
+}
+
+std::span<const std::byte> Arena::inputSlot(int slot) const
+{
+    return {m_base + m_inputBase + static_cast<std::uint64_t>(slot) * m_inputSlotBytes, m_inputSlotBytes};
+}
+
+std::span<const std::byte> Arena::stateSlot(int slot) const
+{
+    return {m_base + m_stateBase + static_cast<std::uint64_t>(slot) * m_stateSlotBytes, m_stateSlotBytes};
 }
 
 Result<ReturnBuffer> ReturnBuffer::create(std::span<const std::uint64_t> sizes)

@@ -40,6 +40,12 @@ public:
     const std::vector<ArenaTensor> &state() const { return m_state; }
     std::span<const std::byte> input(int slot, std::size_t index) const;
     std::span<const std::byte> state(int slot, std::size_t index) const;
+    /// A whole slot, padding included.
+    std::span<const std::byte> inputSlot(int slot) const;
+    std::span<const std::byte> stateSlot(int slot) const;
+    /// Grows, from 1, whenever a state slot may have been filled anew.
+    std::uint64_t stateVersion() const { return m_stateVersion; }
+    void stateChanged() { ++m_stateVersion; }
 
 private:
     Arena() = default;
@@ -50,6 +56,7 @@ private:
     std::uint64_t m_inputBase = 0, m_inputSlotBytes = 0, m_stateBase = 0, m_stateSlotBytes = 0;
     int m_inputSlots = 0;
     int m_stateSlots = 0;
+    std::uint64_t m_stateVersion = 1;
     std::vector<ArenaTensor> m_inputs;
     std::vector<ArenaTensor> m_state;
 };

@@ -47,7 +47,7 @@ int callsPerBlockFor(double callSeconds, std::size_t slots)
     return std::max(2, std::min(static_cast<int>(std::min<std::size_t>(slots, 8)), wanted));
 }
 
-Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
+Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth,
                                      const CancelToken &cancel, const ProgressSink &progress)
 {
     BaselineSet set;
@@ -84,18 +84,23 @@ Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDe
     options.slots = sets.timingSlots();
     options.callsPerBlock = callsPerBlockFor(0.0, options.slots.size());
     options.callTimeout = std::chrono::seconds(60);
-    options.seed = seed;
     HEDDLE_TRY(set.rounds, timeInRounds(contestants, oracle, options, cancel, progress));
-    set.strongest = "eager";
+    set.strongest = strongestOf(set.prepared, set.rounds);
+    return set;
+}
+
+std::string strongestOf(const std::vector<std::string> &names, const RoundsResult &rounds)
+{
+    std::string strongest = "eager";
     double best = INFINITY;
-    for (const std::string &name : set.prepared) {
-        const double seconds = undisturbedTime(set.rounds.samples.at(name));
+    for (const std::string &name : names) {
+        const double seconds = undisturbedTime(rounds.samples.at(name));
         if (seconds < best) {
             best = seconds;
-            set.strongest = name;
+            strongest = name;
         }
     }
-    return set;
+    return strongest;
 }
 
 Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64_t seed)
@@ -111,15 +116,15 @@ Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64
         {"runs", rounds.calls(name)}};
 }
 
-Json baselinesJson(const BaselineSet &baselines, const RoundsResult &rounds, std::uint64_t seed)
+Json baselinesJson(const std::string &strongest, const RoundsResult &rounds, std::uint64_t seed)
 {
     Json out = Json::object();
     for (const char *name : {"eager", "compile"}) {
         if (Json row = timingJson(rounds, name, seed); row.is_object())
             out[name] = std::move(row);
     }
-    if (Json row = timingJson(rounds, baselines.strongest, seed); row.is_object()) {
-        row["name"] = baselines.strongest;
+    if (Json row = timingJson(rounds, strongest, seed); row.is_object()) {
+        row["name"] = strongest;
         out["strongest"] = std::move(row);
     }
     return out;

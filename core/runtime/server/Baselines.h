@@ -27,12 +27,15 @@ enum class BaselineDepth {
 
 /// Compiles and warms the modes (up to 120 s each) and times all of them interleaved. Errors: the oracle's; a mode that
 /// fails to compile is skipped with its reason.
-Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth, std::uint64_t seed,
+Result<BaselineSet> measureBaselines(Oracle &oracle, InputSets &sets, BaselineDepth depth,
                                      const CancelToken &cancel, const ProgressSink &progress);
+
+/// The fastest of the named baselines in a measurement that has all of them, by undisturbed times.
+std::string strongestOf(const std::vector<std::string> &names, const RoundsResult &rounds);
 
 /// {"eager": timingJson(), "compile", "strongest": {"name", …}} of the report, from any measurement
 /// in which the baselines took part.
-Json baselinesJson(const BaselineSet &baselines, const RoundsResult &rounds, std::uint64_t seed);
+Json baselinesJson(const std::string &strongest, const RoundsResult &rounds, std::uint64_t seed);
 /// {"median_ms", "undisturbed_ms", "ci_ms", "runs"} of one contestant; ci_ms is the median's.
 Json timingJson(const RoundsResult &rounds, const std::string &name, std::uint64_t seed);
 /// {"value", "ci"}; an infinite end becomes null.

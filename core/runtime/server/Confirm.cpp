@@ -3,6 +3,7 @@
 
 #include "core/export/Export.h"
 #include "core/runtime/server/Exports.h"
+#include "core/runtime/server/InputWindow.h"
 
 #include <system_error>
 
@@ -18,7 +19,9 @@ Result<Runner> Runner::load(const JudgeContext &context, const FileTree &files, 
     runner.m_sandbox["inner"] = memberOr(forked.hello, "sandbox");
     runner.m_subject =
         std::make_unique<Subject>(std::move(forked.child), std::move(forked.channel), "the candidate");
-    const Arena &arena = context.oracle.arena();
+    HEDDLE_TRY(const std::shared_ptr<InputWindow> window, InputWindow::create(context.oracle.arena()));
+    runner.m_subject->setPlacer(
+        [window](std::uint32_t slot, std::uint32_t stateSlot) { window->place(slot, stateSlot); });
     CallOptions options;
     options.cancel = cancel;
     options.timeout = std::chrono::seconds(120);
@@ -32,8 +35,8 @@ Result<Runner> Runner::load(const JudgeContext &context, const FileTree &files, 
                                           {"init_seed", memberOr(context.oracle.info(), "init_seed")},
                                           {"threads", context.machine.threads()},
                                           {"mode", stringOr(memberOr(context.oracle.info(), "task"), "mode")},
-                                          {"layout", arena.layout()}},
-                                         {arena.descriptor()}, options);
+                                          {"layout", window->layout()}},
+                                         {window->descriptor()}, options);
     if (!loaded) {
         if (loaded.error().code() == Code::Cancelled)
             return std::move(loaded).error();
@@ -68,6 +71,7 @@ Result<Runner> Runner::loadExport(const JudgeContext &context, const FileTree &f
 Result<Json> Runner::coverage(const CancelToken &cancel)
 {
     HEDDLE_CHECK_OK(m_subject->exitServe());
+    m_subject->place(0, InputSets::constructedState);
     CallOptions options;
     options.cancel = cancel;
     HEDDLE_TRY(Reply reply,

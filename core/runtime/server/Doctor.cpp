@@ -17,7 +17,8 @@ Json bad(std::string_view id, const std::string &missing, const std::string &nex
     return {{"id", id}, {"ok", false}, {"found", ""}, {"missing", missing}, {"next", next}};
 }
 
-Json compilerRow(Builder &builder, const CancelToken &cancel)
+/// Which one, whether it works where kernels are compiled, and how long that takes.
+Json compilerRow(Machine &machine, Builder &builder, const CancelToken &cancel)
 {
     // A fresh constant each time: the answer is about the compiler, not about the cache.
     const FileTree files{
@@ -27,14 +28,28 @@ Json compilerRow(Builder &builder, const CancelToken &cancel)
                           "steps": [{"kernel": "check", "source": "kernel.cpp", "args": [{"ptr": "out:0"}]}],
                           "outputs": [{"dtype": "float32", "shape": ["1"]}]})"}};
     const auto built = builder.build(files, Json::object(), nullptr, cancel);
-    if (!built)
-        return bad("compiler", built.error().message(), built.error().next());
-    if (!built->ok)
-        return bad("compiler",
-                   "the host compiler cannot compile a small kernel: " + compactText(built->diagnostics),
-                   "install g++ 12 or newer");
+    if (!built) {
+        const Error &error = built.error();
+        const std::string program = error.where().empty() ? std::string() : error.where() + ": ";
+        return bad("compiler", program + error.message(), error.next());
+    }
+    const auto compiler = builder.compiler();
+    if (!compiler)
+        return bad("compiler", compiler.error().message(), compiler.error().next());
+    const CompilerIdentity &identity = (*compiler)->identity();
+    const std::string place =
+        machine.spawner().rung().rung == Rung::None ? "without a sandbox" : "inside the sandbox";
+    const std::string name = identity.program + " (" + identity.version + ')';
+    if (!built->ok) {
+        std::string why;
+        for (const Json &row : built->diagnostics)
+            why += (why.empty() ? " " : "; ") + stringOr(row, "message");
+        return bad("compiler", name + " cannot compile a small kernel " + place + ':' + why,
+                   "install g++ 12 or newer, or name another compiler by CXX or --compiler");
+    }
     return good("compiler",
-                "g++ compiles a kernel in " + std::to_string(static_cast<int>(built->seconds * 1e3)) + " ms");
+                name + " compiles a kernel " + place + " in "
+                    + std::to_string(static_cast<int>(built->seconds * 1e3)) + " ms");
 }
 
 Json pythonRow(Machine &machine)
@@ -68,7 +83,7 @@ Json sandboxRow(Machine &machine)
 Result<Json> checkUp(Machine &machine, Builder &builder, const CancelToken &cancel)
 {
     Json rows = Json::array();
-    rows.push_back(compilerRow(builder, cancel));
+    rows.push_back(compilerRow(machine, builder, cancel));
     rows.push_back(pythonRow(machine));
     rows.push_back(sandboxRow(machine));
     rows.push_back(machine.gomp().empty() ? bad("openmp",

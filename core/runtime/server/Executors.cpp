@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/Executors.h"
 
+#include "core/runtime/server/InputWindow.h"
 #include "core/sandbox/Locations.h"
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <system_error>
 
 namespace heddle {
@@ -64,6 +66,9 @@ Result<CandidateProcess> Executors::start(const BuildOutcome &build, const Arena
     // The folder is 0700 of this user; the executor may run as another one and must read, not list or write.
     ::chmod(process->objects->path().c_str(), 0755);
     ::chmod(object.c_str(), 0444);
+    HEDDLE_TRY(const std::shared_ptr<InputWindow> window, InputWindow::create(arena));
+    process->subject.setPlacer(
+        [window](std::uint32_t slot, std::uint32_t stateSlot) { window->place(slot, stateSlot); });
     CallOptions options;
     options.cancel = cancel;
     options.timeout = std::chrono::seconds(20);
@@ -76,8 +81,8 @@ Result<CandidateProcess> Executors::start(const BuildOutcome &build, const Arena
                                                    {"tunables", tunables},
                                                    {"gomp", m_machine.gomp().string()},
                                                    {"threads", m_machine.threads()},
-                                                   {"layout", arena.layout()}},
-                                                  {arena.descriptor()}, options);
+                                                   {"layout", window->layout()}},
+                                                  {window->descriptor()}, options);
     if (!loaded)
         return loaded.error().wrapped("the candidate could not be loaded");
     if (integerOr(loaded->result, "threads", 0) != m_machine.threads())

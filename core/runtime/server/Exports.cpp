@@ -31,6 +31,12 @@ Result<Json> checkInCleanProcess(Machine &machine, const std::string &exported, 
     policy.memoryBytes = machine.memoryLimit();
     policy.readOnly = pythonFolders(machine.python());
     policy.readOnly.push_back(script);
+    if (const auto compiler = findCompiler({}); compiler) {
+        // The exported file compiles its kernels itself, with what CXX names.
+        HEDDLE_TRY(const CompilerView view, machine.spawner().compilerView(*compiler));
+        view.addTo(policy);
+        policy.environment.push_back("CXX=" + *compiler);
+    }
     CommandLimits limits;
     limits.timeout = std::chrono::minutes(5);
     limits.cancel = cancel;

@@ -2,6 +2,7 @@
 #include "core/runtime/server/Machine.h"
 
 #include "core/base/File.h"
+#include "core/compile/HostCompiler.h"
 #include "core/sandbox/Locations.h"
 
 #include <sched.h>
@@ -127,11 +128,20 @@ Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
     ZygoteOptions runner = oracle;
     runner.policy.role = Role::Candidate;
     runner.policy.needsCompiler = false;
+    runner.policy.fileBytes = SandboxPolicy().fileBytes;
     runner.policy.readOnly.push_back(machine->m_exports);
     runner.policy.scratch = runnerScratch;
     runner.policy.environment = pythonEnvironment(runnerScratch);
     runner.policy.environment.push_back("TORCH_EXTENSIONS_DIR=" + machine->m_exports.string());
     runner.argv.back() = "runner";
+    // torch.compile builds with a compiler of its own choice: the one of the kernels, so that both sides have the same.
+    // What is wrong with it is said where a kernel is compiled; the oracle can do without.
+    if (const auto compiler = findCompiler({}); compiler) {
+        if (const auto view = machine->m_spawner->compilerView(*compiler); view) {
+            view->addTo(oracle.policy);
+            oracle.policy.environment.push_back("CXX=" + *compiler);
+        }
+    }
     machine->m_oracles = std::make_unique<Zygote>(*machine->m_spawner, std::move(oracle));
     machine->m_runners = std::make_unique<Zygote>(*machine->m_spawner, std::move(runner));
     return machine;

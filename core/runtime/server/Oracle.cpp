@@ -55,6 +55,9 @@ Result<Oracle> Oracle::open(Zygote &zygote, const TaskSource &task, int threads,
 Result<Json> Oracle::call(const std::string &method, Json params, const CallOptions &options,
                           const std::vector<int> &fds)
 {
+    // Also where the call fails half-way: a slot may be filled then.
+    if (m_arena && !memberOr(params, "state").is_null())
+        m_arena->stateChanged();
     HEDDLE_TRY(Reply reply, m_subject->channel().call(method, std::move(params), fds, options));
     return std::move(reply.result);
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/Rounds.h"
 
+#include "core/base/Digest.h"
+#include "core/runtime/server/InputWindow.h"
 #include "core/runtime/server/Outputs.h"
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <cstdlib>
+#include <limits>
+#include <memory>
 #include <random>
+#include <utility>
 
 namespace heddle {
 
@@ -24,17 +29,17 @@ class Measurement {
 public:
     Measurement(std::vector<Contestant> contestants, Oracle &oracle, const RoundsOptions &options,
                 const CancelToken &cancel)
-        : m_contestants(std::move(contestants)),
-          m_oracle(oracle),
-          m_options(options),
-          m_cancel(cancel),
-          m_random(options.seed)
+        : m_contestants(std::move(contestants)), m_oracle(oracle), m_options(options), m_cancel(cancel)
     {
     }
 
     Result<RoundsResult> run(const ProgressSink &progress)
     {
         const auto start = Clock::now();
+        if (std::any_of(m_contestants.begin(), m_contestants.end(),
+                        [](const Contestant &each) { return each.subject->hasPlacer(); })) {
+            HEDDLE_TRY(m_mirror, InputWindow::create(m_oracle.arena()));
+        }
         for (const Contestant &contestant : m_contestants) {
             if (!contestant.serve)
                 HEDDLE_CHECK_OK(measureEmptyCall(*contestant.subject));
@@ -100,7 +105,7 @@ private:
             std::reverse(order.begin(), order.end());
         for (Contestant *contestant : order)
             HEDDLE_CHECK_OK(block(*contestant));
-        return checkSample();
+        return checkSamples();
     }
 
     Result<void> freezeAllBut(Subject *running)
@@ -121,49 +126,81 @@ private:
         if (contestant.serve)
             HEDDLE_CHECK_OK(subject.startServe(*contestant.serve));
         const int dropped = m_options.callsPerBlock >= 6 ? 2 : 1;
-        // One call of the block is looked at; which one, the candidate cannot know.
-        const bool isSampled = contestant.name == m_options.sampled && !m_sample;
-        const int look =
-            isSampled ? static_cast<int>(m_random() % static_cast<unsigned>(m_options.callsPerBlock)) : -1;
+        // One call of the block is looked at in any case; which one, nobody can know.
+        const auto look = static_cast<int>(m_secret() % static_cast<unsigned>(m_options.callsPerBlock));
+        double fastest = std::numeric_limits<double>::infinity();
         for (int i = 0; i < m_options.callsPerBlock; ++i) {
             const auto slot = static_cast<std::uint32_t>(m_options.slots[static_cast<std::size_t>(i)]);
+            if (m_mirror && !subject.hasPlacer())
+                m_mirror->place(slot, m_options.stateSlot);
             HEDDLE_CHECK_OK(subject.prepare(slot, m_options.stateSlot, 0, m_options.callTimeout));
-            CallTiming timing;
-            if (i == look) {
-                HEDDLE_TRY(timing, subject.callAndFreeze(0, m_options.callTimeout));
-                HEDDLE_TRY(ReturnBuffer outputs, readOutputs(subject, m_options.outputBytes));
-                m_sample.emplace(std::move(outputs));
-                m_sampleSlot = static_cast<int>(slot);
-                HEDDLE_CHECK_OK(subject.thaw());
-            } else {
-                HEDDLE_TRY(timing, subject.call(0, m_options.callTimeout));
-            }
+            HEDDLE_TRY(const CallTiming timing, subject.call(0, m_options.callTimeout));
+            const double seconds = std::chrono::duration<double>(timing.wall).count();
+            const bool isFastest = i >= dropped && seconds < fastest;
+            if (!m_options.sampled.empty() && (i == look || isFastest))
+                HEDDLE_CHECK_OK(readCall(contestant, static_cast<int>(slot), i == look, isFastest));
             HEDDLE_CHECK_OK(subject.release());
             if (i >= dropped)
-                m_result.samples[contestant.name].back().push_back(
-                    std::chrono::duration<double>(timing.wall).count());
+                m_result.samples[contestant.name].back().push_back(seconds);
+            if (isFastest)
+                fastest = seconds;
         }
         if (contestant.serve)
             HEDDLE_CHECK_OK(subject.exitServe());
         return {};
     }
 
-    /// The slot of the sample still holds its content: it is refilled only by the next half.
-    Result<void> checkSample()
+    /// What the call that has just returned left as outputs, from the frozen process: late work cannot help.
+    Result<void> readCall(const Contestant &contestant, int slot, bool isChosen, bool isFastest)
     {
-        if (!m_sample)
-            return {};
-        ReturnBuffer outputs = std::move(*m_sample);
-        m_sample.reset();
+        HEDDLE_CHECK_OK(contestant.subject->freeze());
+        auto outputs = readOutputs(*contestant.subject, m_options.outputBytes);
+        HEDDLE_CHECK_OK(contestant.subject->thaw());
+        if (contestant.name != m_options.sampled)
+            return outputs ? Result<void>()
+                           : Error(Code::Internal,
+                                   "the outputs of " + contestant.name
+                                       + " cannot be read: " + outputs.error().message());
+        if (!outputs)
+            return std::move(outputs).error();
+        // A call may be both; a fastest one gives way to a faster one.
+        const auto held = std::make_shared<Sample>(Sample{std::move(*outputs), slot});
+        if (isChosen)
+            m_chosen = held;
+        if (isFastest)
+            m_fastest = held;
+        return {};
+    }
+
+    /// The slots of the samples still hold their content: they are refilled only by the next half.
+    Result<void> checkSamples()
+    {
+        const std::shared_ptr<Sample> chosen = std::exchange(m_chosen, nullptr);
+        const std::shared_ptr<Sample> fastest = std::exchange(m_fastest, nullptr);
+        if (chosen)
+            HEDDLE_CHECK_OK(check(*chosen));
+        if (fastest && fastest != chosen)
+            HEDDLE_CHECK_OK(check(*fastest));
+        return {};
+    }
+
+    struct Sample {
+        ReturnBuffer outputs;
+        int slot = 0;
+    };
+
+    Result<void> check(const Sample &sample)
+    {
         HEDDLE_CHECK_OK(freezeAllBut(&m_oracle.subject()));
         CallOptions options;
         options.cancel = m_cancel;
-        HEDDLE_TRY(
-            Json said,
-            m_oracle.call(
-                "sample",
-                {{"slot", m_sampleSlot}, {"state_slot", m_options.stateSlot}, {"outputs", outputs.spans()}},
-                options, {outputs.descriptor()}));
+        HEDDLE_TRY(Json said,
+                   m_oracle.call("sample",
+                                 {{"slot", sample.slot},
+                                  {"state_slot", m_options.stateSlot},
+                                  {"tolerance", m_options.tolerance ? Json(*m_options.tolerance) : Json()},
+                                  {"outputs", sample.outputs.spans()}},
+                                 options, {sample.outputs.descriptor()}));
         ++m_result.sampledCalls;
         if (!boolOr(said, "ok", false)) {
             ++m_result.wrongCalls;
@@ -176,10 +213,13 @@ private:
     Oracle &m_oracle;
     const RoundsOptions &m_options;
     const CancelToken &m_cancel;
-    std::mt19937_64 m_random;
+    /// Seeded by the system for each measurement: a generator with a known seed could be replayed by a candidate.
+    std::mt19937_64 m_secret{std::strtoull(randomHex(8).c_str(), nullptr, 16)};
     RoundsResult m_result;
-    std::optional<ReturnBuffer> m_sample;
-    int m_sampleSlot = 0;
+    /// What a contestant without a window of its own costs the caches is made the same by copying into this one.
+    std::unique_ptr<InputWindow> m_mirror;
+    std::shared_ptr<Sample> m_chosen;
+    std::shared_ptr<Sample> m_fastest;
 };
 
 } // namespace

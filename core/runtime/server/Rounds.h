@@ -28,9 +28,9 @@ struct RoundsOptions {
     std::uint32_t stateSlot = 0;
     std::vector<int> slots; ///< input slots that the oracle may refill, at least callsPerBlock
     std::string sampled;    ///< the contestant whose outputs are checked; empty: none
-    std::vector<std::uint64_t> outputBytes; ///< of the sampled contestant
+    std::vector<std::uint64_t> outputBytes; ///< of each contestant, where one is sampled
+    std::optional<double> tolerance;        ///< of the comparison; none: the task's own rule
     std::chrono::milliseconds callTimeout{20'000};
-    std::uint64_t seed = 1; ///< which calls are sampled; never given to a candidate
 };
 
 /// The raw result of one interleaved measurement. Seconds.
@@ -48,8 +48,10 @@ struct RoundsResult {
 /// Times the contestants in ABBA order: in each round all of them forward, then all backward, each in a block of
 /// `callsPerBlock` calls on fresh secret inputs, every other subject frozen. Where the inputs lie changes
 /// with each call (native) or block (Python). Calls of one half of a
-/// round see the same contents (each contestant once). Outputs of random calls of `sampled` are read from the frozen
-/// process and compared by the oracle after the block. The clock is this process's.
+/// round see the same contents (each contestant once). Of each block of `sampled` the outputs of its fastest counted call,
+/// which is what the ratios are formed of, and of one call that a secret chooses are read from the frozen process and
+/// compared by the oracle after the block; the others' are read as well, so that no side is disturbed more. The clock is
+/// this process's.
 /// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. All subjects are thawed on return.
 Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle,
                                   const RoundsOptions &options, const CancelToken &cancel,

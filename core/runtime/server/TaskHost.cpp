@@ -84,7 +84,7 @@ Result<void> TaskHost::ensureBaselines(BaselineDepth depth, const CancelToken &c
     if (m_baselines && m_depth >= depth && m_roof)
         return {};
     return guarded([&]() -> Result<void> {
-        HEDDLE_TRY(m_baselines, measureBaselines(*m_oracle, *m_sets, depth, 1, cancel, progress));
+        HEDDLE_TRY(m_baselines, measureBaselines(*m_oracle, *m_sets, depth, cancel, progress));
         m_depth = depth;
         if (!m_profile.is_object()) {
             HEDDLE_TRY(
@@ -128,7 +128,7 @@ Result<Json> TaskHost::baseline(BaselineDepth depth, bool again, const CancelTok
     roof["machine"] = machineRoof.toJson();
     for (const char *key : {"flops", "bytes_min", "bytes_eager"})
         roof[key] = memberOr(m_profile, key);
-    return Json{{"baselines", baselinesJson(*m_baselines, m_baselines->rounds, 1)},
+    return Json{{"baselines", baselinesJson(m_baselines->strongest, m_baselines->rounds, 1)},
                 {"operators", memberOr(m_profile, "operators")},
                 {"roof", roof},
                 {"skipped", m_baselines->skipped},

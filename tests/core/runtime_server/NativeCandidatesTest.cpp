@@ -92,6 +92,14 @@ TEST_F(NativeCandidates, aStaleOutputOfTheFirstCallsIsNeverClean)
     EXPECT_EQ(classOf(report), "reward_hack") << messageOf(report, "timed_outputs");
 }
 
+TEST_F(NativeCandidates, workSkippedInFewCallsIsNeverClean)
+{
+    // A block counts by its fastest call, so a few idle calls would move the ratio as far as many.
+    const auto report = judgeKernel("static int calls;",
+                                    "if (++calls > 16 && calls % 23 == 0) return;\n" + std::string(rightBody));
+    EXPECT_EQ(classOf(report), "reward_hack") << messageOf(report, "timed_outputs");
+}
+
 TEST_F(NativeCandidates, workThatIsLeftInAThreadIsNeverClean)
 {
     const auto report = judgeKernel(

@@ -70,6 +70,17 @@ TEST(Evidence, aCheckThatWasMadeIsNotUndoneByALaterNotRun)
     EXPECT_EQ(sheet.find("guard_zones")->status, Status::Passed);
 }
 
+TEST(Evidence, aRowThatWasWithdrawnIsNotRunAndAFindingStays)
+{
+    EvidenceSheet sheet = completeSheet();
+    sheet.fail("clock", "patched");
+    sheet.withdraw({"timing", "clock", "machine_quiet"});
+    EXPECT_EQ(sheet.find("timing"), nullptr);
+    EXPECT_EQ(sheet.find("clock")->status, Status::Failed);
+    sheet.skip("machine_quiet", "others were busy");
+    EXPECT_EQ(sheet.find("machine_quiet")->status, Status::NotRun);
+}
+
 TEST(Evidence, theSheetSurvivesTheWayThroughJson)
 {
     EvidenceSheet sheet = completeSheet();
