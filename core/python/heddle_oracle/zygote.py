@@ -13,9 +13,11 @@ import ctypes
 import importlib
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -75,6 +77,22 @@ def _enter_pid_namespace() -> bool:
     return True
 
 
+def _own_scratch() -> str | None:
+    """A folder of its own for one candidate, below the scratch of all: none may find what another
+    left there. The middle process removes it."""
+    shared = os.environ.get(sandbox.SCRATCH_VARIABLE)
+    return tempfile.mkdtemp(prefix="run-", dir=shared) if shared else None
+
+
+def _move_to(scratch: str) -> None:
+    """Makes `scratch` this process's only scratch; entering the sandbox reads the variable."""
+    shared = os.environ[sandbox.SCRATCH_VARIABLE]
+    for name, value in list(os.environ.items()):
+        if value == shared or value.startswith(shared + os.sep):
+            os.environ[name] = scratch + value[len(shared) :]
+    os.chdir(scratch)
+
+
 class Zygote:
     """Serves `fork` and `ping`. Single-threaded; owns nothing but its channel."""
 
@@ -127,22 +145,27 @@ class Zygote:
         status = 1
         try:
             _die_with_parent(zygote)
+            scratch = _own_scratch() if self._role == "runner" else None
             namespaced = _enter_pid_namespace()
             middle = os.getpid()
             child = os.fork()
             if child == 0:
                 report.close()
-                self._child(channel_fd, nonce, namespaced, middle)
+                self._child(channel_fd, nonce, namespaced, middle, scratch)
             pidfd = os.pidfd_open(child)
             socket.send_fds(report, [b"1"], [pidfd])
             report.close()
             os.closerange(CHANNEL_FD, 1024)
             os.waitpid(child, 0)
+            if scratch is not None:
+                shutil.rmtree(scratch, ignore_errors=True)
             status = 0
         finally:
             os._exit(status)
 
-    def _child(self, channel_fd: int, nonce: str, namespaced: bool, middle: int) -> None:
+    def _child(
+        self, channel_fd: int, nonce: str, namespaced: bool, middle: int, scratch: str | None
+    ) -> None:
         """Runs in the forked child: takes the channel, enters the sandbox, serves its role."""
         status = 1
         try:
@@ -153,6 +176,8 @@ class Zygote:
             os.closerange(CHANNEL_FD + 1, 1024)
             channel = Channel.from_fd(CHANNEL_FD)
             torch.set_grad_enabled(False)
+            if scratch is not None:
+                _move_to(scratch)
             report = sandbox.enter(self._role)
             report["pid_namespace"] = namespaced
             hello = {"pid": os.getpid(), "nonce": nonce, "sandbox": report}
