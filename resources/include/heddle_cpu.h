@@ -136,8 +136,8 @@ HEDDLE_INLINE float exp_normal(float x)
     return p * detail::biased_power(shifted);
 }
 
-/// e^x for x <= 88: below -87.3 the result is 0 where the true one would be denormal. The cheapest form
-/// for softmax (every argument <= 0); NaN stays NaN.
+/// e^x for x <= 88: from -87 down it is e^-87, below -87.3 it is 0, where the true one would be denormal. The
+/// cheapest form for softmax (every argument <= 0); NaN stays NaN.
 HEDDLE_INLINE float exp_flush(float x)
 {
     const float c = x < -87.0f ? -87.0f : x;
