@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/Icons.h"
 
+#include "widgets/common/PaintedIconEngine.h"
+
 #include <QFile>
 #include <QGuiApplication>
-#include <QIconEngine>
 #include <QPainter>
 #include <QPalette>
 #include <QSvgRenderer>
@@ -14,7 +15,7 @@ namespace heddle {
 
 namespace {
 
-class ThemedIconEngine : public QIconEngine {
+class ThemedIconEngine : public PaintedIconEngine {
 public:
     explicit ThemedIconEngine(QByteArray svg) : m_svg(std::move(svg)) {}
 
@@ -27,15 +28,6 @@ public:
         QSvgRenderer renderer(tinted);
         renderer.setAspectRatioMode(Qt::KeepAspectRatio);
         renderer.render(painter, QRectF(rect));
-    }
-
-    QPixmap pixmap(const QSize &size, QIcon::Mode mode, QIcon::State state) override
-    {
-        QPixmap pixmap(size);
-        pixmap.fill(Qt::transparent);
-        QPainter painter(&pixmap);
-        paint(&painter, QRect(QPoint(), size), mode, state);
-        return pixmap;
     }
 
     QIconEngine *clone() const override { return new ThemedIconEngine(m_svg); }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/common/Status.h"
 
+#include "widgets/common/PaintedIconEngine.h"
 #include "widgets/common/Text.h"
 #include "widgets/common/Theme.h"
 
 #include <QGuiApplication>
-#include <QIconEngine>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -15,8 +15,7 @@ namespace heddle {
 
 namespace {
 
-/// Paints the shape afresh at each size and palette, so nothing goes stale in a cache.
-class StatusIconEngine : public QIconEngine {
+class StatusIconEngine : public PaintedIconEngine {
 public:
     explicit StatusIconEngine(Status status) : m_status(status) {}
     void paint(QPainter *painter, const QRect &rect, QIcon::Mode, QIcon::State) override
@@ -25,14 +24,6 @@ public:
         QRectF square(0, 0, side, side);
         square.moveCenter(QRectF(rect).center());
         StatusMark::paint(*painter, square, m_status, QGuiApplication::palette());
-    }
-    QPixmap pixmap(const QSize &size, QIcon::Mode mode, QIcon::State state) override
-    {
-        QPixmap pixmap(size);
-        pixmap.fill(Qt::transparent);
-        QPainter painter(&pixmap);
-        paint(&painter, QRect(QPoint(), size), mode, state);
-        return pixmap;
     }
     QIconEngine *clone() const override { return new StatusIconEngine(m_status); }
 
