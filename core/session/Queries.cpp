@@ -146,15 +146,17 @@ std::vector<PlanItemRow> planItemRows(SQLite::Database &database, const std::str
 }
 
 Result<std::optional<VerdictRow>> newestVerdict(SQLite::Database &database, const std::string &candidate,
-                                                const std::string &stage)
+                                                const std::string &stage, const std::string &taskDigest)
 {
     // The report stays in its event; the projection only says which one.
     SQLite::Statement query(database,
                             "SELECT v.candidate, v.session, v.stage, v.class, v.task_digest, e.data, v.event "
                             "FROM verdicts v JOIN events e ON e.id=v.event "
-                            "WHERE v.candidate=?1 AND (?2='' OR v.stage=?2) ORDER BY v.event DESC LIMIT 1");
+                            "WHERE v.candidate=?1 AND (?2='' OR v.stage=?2) AND (?3='' OR v.task_digest=?3) "
+                            "ORDER BY v.event DESC LIMIT 1");
     query.bind(1, candidate);
     query.bind(2, stage);
+    query.bind(3, taskDigest);
     if (!query.executeStep())
         return std::optional<VerdictRow>();
     VerdictRow row{text(query, 0), text(query, 1), text(query, 2),   text(query, 3),

@@ -51,6 +51,6 @@ std::vector<ProposalRow> proposalRows(SQLite::Database &database, const std::str
 std::vector<DecisionRow> decisionRows(SQLite::Database &database, const std::string &taskPath);
 std::vector<PlanItemRow> planItemRows(SQLite::Database &database, const std::string &session);
 Result<std::optional<VerdictRow>> newestVerdict(SQLite::Database &database, const std::string &candidate,
-                                                const std::string &stage);
+                                                const std::string &stage, const std::string &taskDigest);
 
 } // namespace heddle

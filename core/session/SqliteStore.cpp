@@ -169,10 +169,12 @@ public:
     {
         return read<std::vector<CandidateRow>>(candidateRows, session);
     }
-    Result<std::optional<VerdictRow>> verdict(const std::string &candidate, const std::string &stage) override
+    Result<std::optional<VerdictRow>> verdict(const std::string &candidate, const std::string &stage,
+                                              const std::string &taskDigest) override
     {
-        return guarded(*m_connection,
-                       [&](SQLite::Database &database) { return newestVerdict(database, candidate, stage); });
+        return guarded(*m_connection, [&](SQLite::Database &database) {
+            return newestVerdict(database, candidate, stage, taskDigest);
+        });
     }
     Result<std::vector<ProposalRow>> proposals(const std::string &taskPath) override
     {

@@ -96,9 +96,11 @@ public:
     virtual Result<std::vector<SessionRow>> sessions(const std::string &taskPath = {}) = 0;
     virtual Result<std::optional<SessionRow>> session(const std::string &id) = 0;
     virtual Result<std::vector<CandidateRow>> candidates(const std::string &session) = 0;
-    /// The newest verdict of a candidate in that stage ("quick", "confirmed"; empty: either).
+    /// The newest verdict of a candidate in that stage ("quick", "confirmed"; empty: either) for that text of the task
+    /// (empty: any). A verdict says nothing about another text: who shows or uses one as the candidate's gives the digest.
     virtual Result<std::optional<VerdictRow>> verdict(const std::string &candidate,
-                                                      const std::string &stage = {}) = 0;
+                                                      const std::string &stage = {},
+                                                      const std::string &taskDigest = {}) = 0;
     virtual Result<std::vector<ProposalRow>> proposals(const std::string &taskPath = {}) = 0;
     virtual Result<std::optional<ProposalRow>> proposal(const std::string &id) = 0;
     virtual Result<std::vector<DecisionRow>> decisions(const std::string &taskPath = {}) = 0;

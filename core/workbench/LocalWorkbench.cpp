@@ -4,10 +4,6 @@
 #include "core/base/Digest.h"
 #include "core/plan/CandidateFormat.h"
 
-#include <algorithm>
-#include <cctype>
-#include <sstream>
-
 namespace heddle {
 
 namespace fs = std::filesystem;
@@ -21,6 +17,15 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Environment &environm
         std::make_unique<LocalWorkbench>(environment, std::move(store), std::move(worker)));
 }
 
+void OpenSession::take(TaskText text, const std::string &mode)
+{
+    taskDigest = text.digest(mode);
+    file = std::move(text.file);
+    taskPath = std::move(text.path);
+    source = std::move(text.source);
+    siblings = std::move(text.siblings);
+}
+
 void tellStage(const ProgressSink &progress, const char *phase)
 {
     if (progress)
@@ -31,29 +36,6 @@ Json taskJson(const OpenSession &session)
 {
     return {
         {"name", session.file.stem().string()}, {"path", session.taskPath}, {"digest", session.taskDigest}};
-}
-
-Json importedSiblings(const fs::path &task, const std::string &source)
-{
-    Json siblings = Json::object();
-    std::istringstream lines(source);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string keyword;
-        std::string module;
-        words >> keyword >> module;
-        if (keyword != "import" && keyword != "from")
-            continue;
-        const auto end = std::find_if(module.begin(), module.end(), [](char c) {
-            return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_';
-        });
-        const std::string name = std::string(module.begin(), end) + ".py";
-        if (name == ".py" || name == task.filename() || siblings.contains(name))
-            continue;
-        if (auto text = readFile(task.parent_path() / name, 1u << 20))
-            siblings[name] = std::move(*text);
-    }
-    return siblings;
 }
 
 LocalWorkbench::LocalWorkbench(Environment environment, std::unique_ptr<Store> store,
@@ -70,23 +52,10 @@ Result<Json> LocalWorkbench::noise(const CancelToken &cancel, const ProgressSink
 Result<std::string> LocalWorkbench::startSession(const fs::path &task, const std::string &policy,
                                                  const std::optional<std::string> &source)
 {
+    HEDDLE_TRY(TaskText text, readTask(m_store->workspace(), task, source));
     OpenSession session;
-    std::error_code code;
-    session.file = fs::weakly_canonical(fs::absolute(task, code), code);
-    auto onDisk = readFile(session.file, 16u << 20);
-    if (!onDisk && onDisk.error().code() == Code::NotFound)
-        return Error(Code::NotFound, "there is no such task file", session.file.string(),
-                     "give the path of a Python file that defines Model, get_inputs and get_init_inputs");
-    if (!onDisk)
-        return std::move(onDisk).error();
-    session.source = source ? *source : *onDisk;
+    session.take(std::move(text), m_environment.mode);
     session.policy = policy;
-    const fs::path relative =
-        session.file.lexically_relative(fs::weakly_canonical(m_store->workspace(), code));
-    const bool isInside = !relative.empty() && *relative.begin() != "..";
-    session.taskPath = isInside ? relative.generic_string() : session.file.generic_string();
-    session.siblings = importedSiblings(session.file, session.source);
-    session.taskDigest = sha256Hex(session.source + compactText(session.siblings) + m_environment.mode);
     session.id = "s-" + randomHex(6);
     HEDDLE_CHECK_OK(
         m_store->append(session.id, policy, "session_started",
@@ -115,15 +84,13 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
     if (!row)
         return Error(Code::NotFound, "there is no such session in this workspace", id,
                      "see heddle-cli sessions list");
+    HEDDLE_TRY(TaskText text,
+               readTask(m_store->workspace(), taskFileOf(m_store->workspace(), row->taskPath)));
     OpenSession session;
+    session.take(std::move(text), m_environment.mode);
     session.id = id;
     session.taskPath = row->taskPath;
     session.policy = row->policy;
-    const fs::path path(row->taskPath);
-    session.file = path.is_absolute() ? path : m_store->workspace() / path;
-    HEDDLE_TRY(session.source, readFile(session.file, 16u << 20));
-    session.siblings = importedSiblings(session.file, session.source);
-    session.taskDigest = sha256Hex(session.source + compactText(session.siblings) + m_environment.mode);
     HEDDLE_TRY(session.lease, m_store->takeLease(id));
     return &m_sessions.emplace(id, std::move(session)).first->second;
 }
@@ -254,9 +221,10 @@ Result<std::string> LocalWorkbench::propose(const std::string &id, const std::st
                                             const std::string &item, const std::string &summary)
 {
     HEDDLE_TRY(OpenSession * open, session(id));
-    HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(candidate));
+    HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(candidate, {}, open->taskDigest));
     if (!verdict)
-        return Error(Code::InvalidInput, "this candidate was never judged", candidate, "judge it first");
+        return Error(Code::InvalidInput, "this candidate was never judged for this text of the task",
+                     candidate, "judge it first");
     HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(open->taskPath));
     const std::string proposal = "p-" + randomHex(6);
     HEDDLE_CHECK_OK(m_store->append(id, open->policy, "proposal_opened",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/diff/TreeMerge.h"
+#include "core/workbench/TaskText.h"
 #include "core/workbench/Workbench.h"
 #include "core/workbench/WorkerConnection.h"
 
@@ -21,6 +22,8 @@ struct OpenSession {
     Json info; ///< the worker's answer to task.open; null before
     Json findings = Json::array();
     std::unique_ptr<Lease> lease;
+
+    void take(TaskText text, const std::string &mode);
 };
 
 /// The Workbench over a store and a worker. See Workbench.h for the contract.
@@ -110,7 +113,5 @@ private:
 void tellStage(const ProgressSink &progress, const char *phase);
 /// {"name", "path", "digest"} of the session's task.
 Json taskJson(const OpenSession &session);
-/// Texts of the Python files beside `task` that `source` imports by name.
-Json importedSiblings(const std::filesystem::path &task, const std::string &source);
 
 } // namespace heddle

@@ -171,8 +171,7 @@ Result<std::string> LocalWorkbench::keepOwnEdits(const std::string &taskPath, co
 
 fs::path LocalWorkbench::headFolder(const std::string &taskPath) const
 {
-    const fs::path task(taskPath);
-    const fs::path file = task.is_absolute() ? task : m_store->workspace() / task;
+    const fs::path file = taskFileOf(m_store->workspace(), taskPath);
     return file.parent_path() / (file.stem().string() + ".heddle");
 }
 
@@ -250,12 +249,18 @@ Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t deci
                                      {"revision", revision},
                                      {"previous", previous},
                                      {"decision", decision}}));
-    HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(revision));
+    // A task that can't be read now has no verdict either; that it landed is true all the same.
+    const auto present = presentTaskDigest(m_store->workspace(), proposal.taskPath, m_environment.mode);
+    bool isJudged = false;
+    if (present) {
+        HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(revision, {}, *present));
+        isJudged = verdict.has_value();
+    }
     return Json{{"decision", decision},
                 {"revision", revision},
                 {"files", tree},
                 {"folder", folder.string()},
-                {"judged", verdict.has_value()}};
+                {"judged", isJudged}};
 }
 
 Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &reason,

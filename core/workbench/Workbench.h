@@ -92,7 +92,8 @@ public:
     virtual std::filesystem::path headFolder(const std::string &taskPath) const = 0;
     /// Lands a proposal (three-way merge into the files on disk) or marks it stale and changes nothing (Conflict).
     /// `openBuffers`: text on screen by path relative to the head folder, merged instead of the disk's.
-    /// Returns {"decision", "revision", "files": {name: new text}, "judged": bool}.
+    /// Returns {"decision", "revision", "files": {name: new text}, "folder", "judged": whether what landed has a verdict for
+    /// the task's text on disk}.
     virtual Result<Json> accept(const std::string &proposal, const Selection &selection,
                                 const std::string &actor, const FileTree &openBuffers = {}) = 0;
     /// Rejects all of it, or only what `selection` names: then the rest stays to be decided.

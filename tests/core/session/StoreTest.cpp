@@ -78,6 +78,21 @@ TEST_F(StoreTest, TheNewestVerdictOfAStageCounts)
     EXPECT_EQ((*store().verdict("c"))->report, Json({{"verdict", {{"class", "suspicious"}}}}));
 }
 
+TEST_F(StoreTest, AVerdictIsOneOfTheTextOfTheTaskThatWasJudged)
+{
+    startSession("s1");
+    for (const char *digest : {"d1", "d2"})
+        must("s1", "builtin", "judged",
+             {{"candidate", "c"},
+              {"stage", "quick"},
+              {"task_digest", digest},
+              {"report", {{"verdict", {{"class", digest == std::string("d1") ? "clean" : "wrong"}}}}}});
+    EXPECT_EQ((*store().verdict("c", {}, "d1"))->verdictClass, "clean");
+    EXPECT_EQ((*store().verdict("c", "quick", "d2"))->verdictClass, "wrong");
+    EXPECT_FALSE(*store().verdict("c", "confirmed", "d1"));
+    EXPECT_FALSE(*store().verdict("c", {}, "d3"));
+}
+
 TEST_F(StoreTest, ACandidateKeepsItsFirstParentAndItsPolicy)
 {
     startSession("s1");

@@ -53,9 +53,21 @@ protected:
         must("judged",
              {{"candidate", *digest},
               {"stage", "confirmed"},
-              {"task_digest", "d"},
+              {"task_digest", taskDigest()},
               {"report", {{"verdict", {{"class", "clean"}}}}}});
         return *digest;
+    }
+
+    /// Of the task as it is on disk now.
+    std::string taskDigest()
+    {
+        const auto digest = presentTaskDigest(m_folder->path(), "t.py", Environment().mode);
+        EXPECT_TRUE(digest) << digest.error().text();
+        return digest ? *digest : std::string();
+    }
+    void rewriteTask(const std::string &text) const
+    {
+        ASSERT_TRUE(writeFileAtomically(m_folder->path() / "t.py", text));
     }
 
     Event must(const std::string &type, const Json &data)

@@ -20,6 +20,36 @@ TEST_F(ReviewTest, AcceptingAllWritesEveryFileAndMovesTheHead)
     EXPECT_TRUE(boolOr(landed, "judged", false)) << "the very files of the candidate have its verdict";
 }
 
+TEST_F(ReviewTest, AVerdictOnAnotherTextOfTheTaskDoesNotCountForWhatLands)
+{
+    const std::string proposal = propose(First);
+    rewriteTask("class Model: other = True\n");
+    EXPECT_FALSE(boolOr(accept(proposal), "judged", true)) << "what was judged is the task of before";
+    ASSERT_TRUE(workbench().undo(0, "person"));
+    rewriteTask("class Model: pass\n");
+    EXPECT_TRUE(boolOr(accept(proposal), "judged", false)) << "its text is back, and with it the verdict";
+}
+
+TEST_F(ReviewTest, AVerdictOnAnotherTextOfTheTaskOpensNoProposal)
+{
+    const std::string digest = candidate(First);
+    rewriteTask("class Model: other = True\n");
+    const auto started = workbench().startSession(head().parent_path() / "t.py", "builtin");
+    ASSERT_TRUE(started) << started.error().text();
+    const auto refused = workbench().propose(*started, digest, "item", "of before");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::InvalidInput);
+}
+
+TEST_F(ReviewTest, AnEditedImportMakesTheTaskAnotherOne)
+{
+    ASSERT_TRUE(writeFileAtomically(head().parent_path() / "helper.py", "x = 1\n"));
+    rewriteTask("import helper\nclass Model: pass\n");
+    const std::string before = taskDigest();
+    ASSERT_TRUE(writeFileAtomically(head().parent_path() / "helper.py", "x = 2\n"));
+    EXPECT_NE(taskDigest(), before);
+}
+
 TEST_F(ReviewTest, AcceptingOneFileLeavesTheRestToBeDecided)
 {
     accept(propose(First));
