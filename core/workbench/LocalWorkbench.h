@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/diff/TreeMerge.h"
+#include "core/workbench/HeadFiles.h"
 #include "core/workbench/TaskText.h"
 #include "core/workbench/Workbench.h"
 #include "core/workbench/WorkerConnection.h"
@@ -95,11 +96,12 @@ private:
 
     /// The three-way merge that accepting this selection would write.
     Result<TreeMerge> mergeSelection(const ProposalRow &proposal, const Selection &selection,
-                                     const FileTree &openBuffers);
-    /// Lands the decision: keeps `own`, the person's text until now, as a revision and writes the merged tree.
-    Result<Json> land(const ProposalRow &proposal, std::int64_t decision, const FileTree &own,
-                      const FileTree &tree, const std::string &actor);
-    /// Lands a decision whose process was stopped before it could.
+                                     const FileTree &present);
+    /// Lands the decision: keeps `own`, the person's text until now, as a revision and writes the merged tree over `files`.
+    Result<Json> land(const ProposalRow &proposal, std::int64_t decision, const HeadFiles &files,
+                      const FileTree &own, const FileTree &tree, const std::string &actor);
+    // These run under a ReviewLock.
+    /// Lands a decision whose process was stopped before it could, or that a save came in between of.
     Result<Json> finishLanding(const ProposalRow &proposal, const DecisionRow &decision,
                                const std::string &actor, const FileTree &openBuffers);
 

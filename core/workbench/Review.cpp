@@ -2,48 +2,13 @@
 #include "core/diff/TreeDiff.h"
 #include "core/diff/TreeMerge.h"
 #include "core/workbench/LocalWorkbench.h"
-
-#include <algorithm>
+#include "core/workbench/ReviewLock.h"
 
 namespace heddle {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What is on screen where it is open, else what is on disk.
-Result<FileTree> presentFiles(const fs::path &folder, const FileTree &openBuffers)
-{
-    FileTree present;
-    std::error_code code;
-    if (fs::is_directory(folder, code)) {
-        HEDDLE_TRY(present, readTree(folder));
-    }
-    for (const auto &[name, text] : openBuffers)
-        present[name] = text;
-    return present;
-}
-
-/// Makes the folder hold exactly the wanted files. Compared with the disk, not with what is on screen: an unsaved edit
-/// that the merge kept must be written, too.
-Result<void> writeDifference(const fs::path &folder, const FileTree &wanted)
-{
-    HEDDLE_TRY(const FileTree onDisk, presentFiles(folder, {}));
-    FileTree changed;
-    for (const auto &[name, text] : wanted) {
-        const auto old = onDisk.find(name);
-        if (old == onDisk.end() || old->second != text)
-            changed[name] = text;
-    }
-    HEDDLE_CHECK_OK(makeFolder(folder));
-    HEDDLE_CHECK_OK(writeTree(folder, changed));
-    for (const auto &[name, text] : onDisk) {
-        std::error_code code;
-        if (wanted.count(name) == 0 && !fs::remove(folder / name, code) && code)
-            return Error(Code::Io, "cannot remove the file: " + code.message(), (folder / name).string());
-    }
-    return {};
-}
 
 /// The decision that was taken but never landed: whoever took it was stopped in between.
 Result<std::optional<DecisionRow>> unlandedAccept(Store &store, const ProposalRow &proposal)
@@ -178,6 +143,7 @@ fs::path LocalWorkbench::headFolder(const std::string &taskPath) const
 Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &selection,
                                     const std::string &actor, const FileTree &openBuffers)
 {
+    HEDDLE_TRY(const ReviewLock lock, ReviewLock::take(m_store->folder()));
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
@@ -190,7 +156,8 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
     if (proposal->state != "open" && proposal->state != "accepted_in_part")
         return Error(Code::Conflict,
                      "this proposal is " + proposal->state + ", only an open one can be accepted", id);
-    HEDDLE_TRY(const TreeMerge merged, mergeSelection(*proposal, selection, openBuffers));
+    HEDDLE_TRY(const HeadFiles head, HeadFiles::read(headFolder(proposal->taskPath), openBuffers));
+    HEDDLE_TRY(const TreeMerge merged, mergeSelection(*proposal, selection, head.present));
     if (!merged.isClean()) {
         HEDDLE_CHECK_OK(m_store->append(
             proposal->session, actor, "proposal_state_changed",
@@ -203,17 +170,22 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
                                {{"proposal", id},
                                 {"decision", isPart ? "accept_in_part" : "accept"},
                                 {"hunks", hunksJson(selection)}}));
-    HEDDLE_TRY(const FileTree present, presentFiles(headFolder(proposal->taskPath), openBuffers));
-    return land(*proposal, decision.id, present, merged.tree, actor);
+    auto landed = land(*proposal, decision.id, head, head.present, merged.tree, actor);
+    if (landed || landed.error().code() != Code::Conflict)
+        return landed;
+    // Somebody saved in between: merged anew with that text.
+    HEDDLE_TRY(const std::optional<DecisionRow> pending, unlandedAccept(*m_store, *proposal));
+    if (!pending)
+        return landed;
+    return finishLanding(*proposal, *pending, actor, openBuffers);
 }
 
 Result<TreeMerge> LocalWorkbench::mergeSelection(const ProposalRow &proposal, const Selection &selection,
-                                                 const FileTree &openBuffers)
+                                                 const FileTree &present)
 {
     HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal.base));
     HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal.candidate));
     HEDDLE_TRY(const FileTree wanted, applySelection(base, proposed, {selection.files, selection.hunks}));
-    HEDDLE_TRY(const FileTree present, presentFiles(headFolder(proposal.taskPath), openBuffers));
     return mergeTrees(base, present, wanted);
 }
 
@@ -221,28 +193,26 @@ Result<Json> LocalWorkbench::finishLanding(const ProposalRow &proposal, const De
                                            const std::string &actor, const FileTree &openBuffers)
 {
     HEDDLE_TRY(const Event event, eventOf(*m_store, decision.event));
+    HEDDLE_TRY(const HeadFiles files, HeadFiles::read(headFolder(proposal.taskPath), openBuffers));
     HEDDLE_TRY(const TreeMerge merged,
-               mergeSelection(proposal, selectionOf(memberOr(event.data, "hunks")), openBuffers));
+               mergeSelection(proposal, selectionOf(memberOr(event.data, "hunks")), files.present));
     if (!merged.isClean())
         return conflictError(merged.conflicts);
-    const fs::path folder = headFolder(proposal.taskPath);
-    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
     HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(proposal.taskPath));
     HEDDLE_TRY(const FileTree before, treeOrEmpty(treeOf(head)));
     HEDDLE_TRY(const FileTree base, treeOrEmpty(proposal.base));
     HEDDLE_TRY(const FileTree proposed, m_store->tree(proposal.candidate));
-    const FileTree own = withoutLanded(diffTrees(base, proposed), before, present, merged.tree);
-    return land(proposal, decision.event, own, merged.tree, actor);
+    const FileTree own = withoutLanded(diffTrees(base, proposed), before, files.present, merged.tree);
+    return land(proposal, decision.event, files, own, merged.tree, actor);
 }
 
-Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t decision, const FileTree &own,
-                                  const FileTree &tree, const std::string &actor)
+Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t decision, const HeadFiles &files,
+                                  const FileTree &own, const FileTree &tree, const std::string &actor)
 {
-    const fs::path folder = headFolder(proposal.taskPath);
     HEDDLE_TRY(const std::string previous, keepOwnEdits(proposal.taskPath, proposal.session, own, actor));
     HEDDLE_TRY(const std::string revision, m_store->putTree(tree));
     // The files first: an event must never claim what the disk does not hold.
-    HEDDLE_CHECK_OK(writeDifference(folder, tree));
+    HEDDLE_CHECK_OK(files.replaceBy(tree));
     HEDDLE_CHECK_OK(m_store->append(proposal.session, actor, "landed",
                                     {{"proposal", proposal.id},
                                      {"task_path", proposal.taskPath},
@@ -259,7 +229,7 @@ Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t deci
     return Json{{"decision", decision},
                 {"revision", revision},
                 {"files", tree},
-                {"folder", folder.string()},
+                {"folder", files.folder.string()},
                 {"judged", isJudged}};
 }
 
@@ -279,6 +249,7 @@ Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &re
 
 Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, const FileTree &openBuffers)
 {
+    HEDDLE_TRY(const ReviewLock lock, ReviewLock::take(m_store->folder()));
     HEDDLE_TRY(DecisionRow found, decisionToUndo(*m_store, id));
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(found.proposal));
     std::string taskPath = proposal ? proposal->taskPath : std::string();
@@ -305,21 +276,20 @@ Result<Json> LocalWorkbench::undo(std::int64_t id, const std::string &actor, con
     // Later typing is kept: from what landed, one side went on by hand, the other goes back.
     HEDDLE_TRY(const FileTree landed, m_store->tree(found.revision));
     HEDDLE_TRY(const FileTree before, treeOrEmpty(found.previousHead));
-    const fs::path folder = headFolder(taskPath);
-    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
-    const TreeMerge merged = mergeTrees(landed, present, before);
+    HEDDLE_TRY(const HeadFiles files, HeadFiles::read(headFolder(taskPath), openBuffers));
+    const TreeMerge merged = mergeTrees(landed, files.present, before);
     if (!merged.isClean())
         return conflictError(merged.conflicts);
     HEDDLE_TRY(const std::optional<HeadRow> head, m_store->head(taskPath));
     HEDDLE_TRY(const std::string revision, m_store->putTree(merged.tree));
-    HEDDLE_CHECK_OK(writeDifference(folder, merged.tree));
+    HEDDLE_CHECK_OK(files.replaceBy(merged.tree));
     HEDDLE_TRY(const Event event,
                m_store->append(found.session, actor, "undone",
                                {{"decision", found.event},
                                 {"task_path", taskPath},
                                 {"revision", merged.tree.empty() ? std::string() : revision},
                                 {"previous", treeOf(head)}}));
-    return Json{{"event", event.id}, {"files", merged.tree}, {"folder", folder.string()}};
+    return Json{{"event", event.id}, {"files", merged.tree}, {"folder", files.folder.string()}};
 }
 
 Result<void> LocalWorkbench::comment(const std::string &proposal, const std::string &file, int line, int hunk,
@@ -338,17 +308,17 @@ Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::str
                                      const std::string &actor, const FileTree &openBuffers)
 {
     HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));
-    const fs::path folder = headFolder(taskPath);
-    HEDDLE_TRY(const FileTree present, presentFiles(folder, openBuffers));
+    HEDDLE_TRY(const ReviewLock lock, ReviewLock::take(m_store->folder()));
+    HEDDLE_TRY(const HeadFiles files, HeadFiles::read(headFolder(taskPath), openBuffers));
     // What is there now is kept as a revision, so that the restore can itself be taken back.
-    HEDDLE_TRY(const std::string previous, keepOwnEdits(taskPath, {}, present, actor));
-    HEDDLE_CHECK_OK(writeDifference(folder, wanted));
+    HEDDLE_TRY(const std::string previous, keepOwnEdits(taskPath, {}, files.present, actor));
+    HEDDLE_CHECK_OK(files.replaceBy(wanted));
     HEDDLE_TRY(
         const Event event,
         m_store->append(
             {}, actor, "landed",
             {{"proposal", ""}, {"task_path", taskPath}, {"revision", revision}, {"previous", previous}}));
-    return Json{{"event", event.id}, {"files", wanted}, {"folder", folder.string()}};
+    return Json{{"event", event.id}, {"files", wanted}, {"folder", files.folder.string()}};
 }
 
 } // namespace heddle

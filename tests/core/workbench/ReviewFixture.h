@@ -31,6 +31,13 @@ protected:
     }
 
     Workbench &workbench() { return *m_workbench; }
+    /// As another window or command line has it.
+    std::unique_ptr<Workbench> another()
+    {
+        auto made = Workbench::create(Environment{}, m_folder->path(), "cpu");
+        EXPECT_TRUE(made) << made.error().text();
+        return made ? *std::move(made) : nullptr;
+    }
     Store &store() { return m_workbench->store(); }
     const std::string &session() const { return m_session; }
     std::filesystem::path head() const { return m_workbench->headFolder("t.py"); }
