@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The window on a machine without PyTorch, compiler and provider: no figure anywhere, and words on what to do."""
+"""The installed window on a machine without PyTorch, compiler and provider: no figure anywhere, and what to do."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from heddle import PROGRAMS, Home
+from heddle import BUILD, Home
 from window import FIGURE, Window
 
+COMPILERS = ("g++", "c++", "gcc", "cc", "clang++", "clang", "nvcc")
+SECRETS = re.compile("KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 DOCKS = ("Tasks", "Proposals", "Plan", "Transcript", "Results", "Problems", "Decisions", "Log")
 
 
@@ -29,6 +33,41 @@ def bare_environment(home: Home, programs: Path) -> dict[str, str]:
     }
 
 
+def check_is_bare(environment: dict[str, str]) -> None:
+    """What the machine must lack is not there, or the test would show nothing."""
+    programs = environment["PATH"]
+    assert not [name for name in COMPILERS if shutil.which(name, path=programs)]
+    assert not [name for name in environment if SECRETS.search(name)]
+    python = shutil.which("python3", path=programs)
+    if python is None:
+        return
+    tried = subprocess.run([python, "-c", "import torch"], env=environment, capture_output=True, check=False)
+    if tried.returncode == 0:
+        pytest.skip("the Python of the system has PyTorch")
+
+
+@pytest.fixture(scope="module")
+def installed() -> Iterator[Path]:
+    """The program as `cmake --install` leaves it, in a prefix of its own."""
+    cmake = os.environ.get("HEDDLE_CMAKE") or shutil.which("cmake")
+    assert cmake is not None, "cmake is not on the PATH; HEDDLE_CMAKE may name it"
+    with tempfile.TemporaryDirectory(prefix="heddle-prefix-") as folder:
+        made = subprocess.run(
+            [cmake, "--install", BUILD, "--prefix", folder], capture_output=True, text=True, check=False
+        )
+        assert made.returncode == 0, f"cmake --install failed; is everything built?\n{made.stderr}"
+        yield Path(folder) / "bin/heddle"
+
+
+def start(program: Path, arguments: list[Path], home: Home, environment: dict[str, str]) -> Window:
+    """The installed window, which must get along without the build it came from."""
+    window = Window(program, arguments, home.folder / "a.sock", environment)
+    process = Path("/proc", str(window.process.pid))
+    assert (process / "exe").resolve() == program.resolve()
+    assert str(BUILD) not in (process / "maps").read_text(encoding="utf-8")
+    return window
+
+
 @pytest.fixture(params=["no Python", "Python without PyTorch"])
 def machine(request: pytest.FixtureRequest) -> Iterator[tuple[Home, dict[str, str]]]:
     with Home() as home:
@@ -39,7 +78,9 @@ def machine(request: pytest.FixtureRequest) -> Iterator[tuple[Home, dict[str, st
             if python is None:
                 pytest.skip("this machine has no Python of the system")
             (programs / "python3").symlink_to(os.path.realpath(python))
-        yield home, bare_environment(home, programs)
+        environment = bare_environment(home, programs)
+        check_is_bare(environment)
+        yield home, environment
 
 
 def check_page(window: Window, page: str) -> None:
@@ -58,10 +99,10 @@ def walk(window: Window) -> None:
 
 
 def test_the_welcome_page_says_what_is_missing_and_shows_no_figure(
-    machine: tuple[Home, dict[str, str]],
+    installed: Path, machine: tuple[Home, dict[str, str]]
 ) -> None:
     home, environment = machine
-    window = Window(PROGRAMS / "heddle", [], home.folder / "a.sock", environment)
+    window = start(installed, [], home, environment)
     try:
         check_page(window, "Welcome")
         window.press("Check this machine")
@@ -76,11 +117,11 @@ def test_the_welcome_page_says_what_is_missing_and_shows_no_figure(
 
 
 def test_no_page_of_a_workspace_shows_a_figure_and_a_failure_says_what_to_do(
-    machine: tuple[Home, dict[str, str]],
+    installed: Path, machine: tuple[Home, dict[str, str]]
 ) -> None:
     home, environment = machine
     home.write_task()
-    window = Window(PROGRAMS / "heddle", [home.workspace], home.folder / "a.sock", environment)
+    window = start(installed, [home.workspace], home, environment)
     try:
         window.wait_for_text("class Model", 20)
         walk(window)
