@@ -38,7 +38,8 @@ DocumentArea::DocumentArea(JobBridge &jobs, QWidget *parent) : QTabWidget(parent
     setMovable(true);
     setAccessibleName(tr("Documents"));
     tabBar()->setAccessibleName(tr("Open documents"));
-    tabBar()->setElideMode(Qt::ElideMiddle);
+    // "B…e" tells nobody what it is: names stay whole, and the bar scrolls.
+    tabBar()->setElideMode(Qt::ElideNone);
     m_journalTimer.setInterval(journalInterval);
     connect(&m_journalTimer, &QTimer::timeout, this, &DocumentArea::journal);
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, &DocumentArea::readAgain);

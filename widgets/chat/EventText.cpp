@@ -48,7 +48,7 @@ QString EventText::timeOfDay(const Event &event)
     return time.isValid() ? time.toLocalTime().toString(u"HH:mm:ss"_s) : QString();
 }
 
-std::vector<Fragment> EventText::fragments(const Event &event)
+std::vector<Fragment> EventText::fragments(const Event &event, const QString &planTitle)
 {
     const Json &data = event.data;
     const std::string &type = event.type;
@@ -59,7 +59,8 @@ std::vector<Fragment> EventText::fragments(const Event &event)
     if (type == "session_ended")
         return sessionEnd(event);
     if (type == "plan_item_changed") {
-        return {words(tr("Plan item")), strong(toText(stringOr(data, "id"))),
+        return {words(tr("Plan item")),
+                strong(planTitle.isEmpty() ? toText(stringOr(data, "id")) : planTitle),
                 words(tr("is now %1").arg(toText(stringOr(data, "state")))),
                 muted(toText(stringOr(data, "note")))};
     }
@@ -114,8 +115,12 @@ std::vector<Fragment> EventText::measured(const Event &event)
         const Json &tunables = memberOr(data, "tunables");
         std::vector<Fragment> parts{words(tr("Timed a variant:")),
                                     link(Format::milliseconds(numberOr(data, "median_ms", 0.0)), event.id)};
-        if (tunables.is_object() && !tunables.empty())
-            parts.push_back(muted(toText(compactText(tunables))));
+        if (tunables.is_object() && !tunables.empty()) {
+            QStringList settings;
+            for (const auto &[name, value] : tunables.items())
+                settings << u"%1 %2"_s.arg(toText(name), toText(compactText(value)));
+            parts.push_back(muted(tr("with %1").arg(settings.join(u", "_s))));
+        }
         return parts;
     }
     return {};

@@ -25,7 +25,8 @@ class EventText {
     Q_DECLARE_TR_FUNCTIONS(heddle::EventText)
 
 public:
-    static std::vector<Fragment> fragments(const Event &event);
+    /// `planTitle`: of the plan item that the event is about; empty: it is called by its id.
+    static std::vector<Fragment> fragments(const Event &event, const QString &planTitle = {});
     static QString actorName(const std::string &actor);
     /// "14:03:27", from the event's UTC time, in local time.
     static QString timeOfDay(const Event &event);

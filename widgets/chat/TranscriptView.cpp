@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/chat/TranscriptView.h"
 
+#include "widgets/common/Text.h"
 #include "widgets/common/Theme.h"
 
 #include <QEvent>
@@ -63,6 +64,7 @@ TranscriptView::TranscriptView(QWidget *parent) : QTextBrowser(parent)
 void TranscriptView::clearEvents()
 {
     m_lines.clear();
+    m_planTitles.clear();
     m_laidOut = 0;
     clear();
 }
@@ -70,8 +72,14 @@ void TranscriptView::clearEvents()
 void TranscriptView::appendEvents(const std::vector<Event> &events)
 {
     for (const Event &event : events) {
+        if (event.type == "plan_written") {
+            for (const Json &item : memberOr(event.data, "items"))
+                m_planTitles[stringOr(item, "id")] = toText(stringOr(item, "title"));
+        }
+        const auto planned = m_planTitles.find(stringOr(event.data, "id"));
+        const bool isOfPlan = event.type == "plan_item_changed" && planned != m_planTitles.end();
         Line line{EventText::timeOfDay(event), EventText::actorName(event.actor),
-                  EventText::fragments(event)};
+                  EventText::fragments(event, isOfPlan ? planned->second : QString())};
         if (!line.fragments.empty())
             m_lines.push_back(std::move(line));
     }

@@ -8,7 +8,8 @@
 #include <QTimer>
 
 #include <deque>
-
+#include <map>
+#include <string>
 #include <vector>
 
 namespace heddle {
@@ -47,7 +48,8 @@ private:
     void layOutSome();
 
     std::deque<Line> m_lines;
-    std::size_t m_laidOut = 0; ///< how many of the lines are in the document
+    std::map<std::string, QString> m_planTitles; ///< by the item's id, from the plans that were appended
+    std::size_t m_laidOut = 0;                   ///< how many of the lines are in the document
     QTimer m_layOut;
     const Theme *m_shownTheme = nullptr; ///< whose colours the laid out lines have
     bool m_isRendering = false;

@@ -136,6 +136,8 @@ void EvidenceView::setReport(const QString &title, const Json &report)
         section.table->rows()->setRows(std::move(rows));
     };
     fill(m_timings, EvidenceRows::timings(report));
+    // Without a candidate its column would only be empty.
+    m_timings.table->setColumnHidden(static_cast<int>(EvidenceRows::timingHeaders().size()) - 1, !hasVerdict);
     fill(m_figures, EvidenceRows::figures(report));
     fill(m_lint, EvidenceRows::lint(memberOr(report, report.contains("findings") ? "findings" : "lint")));
     fill(m_evidence, EvidenceRows::evidence(report));

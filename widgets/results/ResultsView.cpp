@@ -53,6 +53,7 @@ void ResultsView::setEvents(const std::vector<const Event *> &events)
 {
     std::vector<Measured> measured;
     const Event *baseline = nullptr;
+    const Event *confirmed = nullptr;
     std::map<std::string, const Event *> verdicts;
     std::vector<std::string> order;
     for (const Event *event : events) {
@@ -62,11 +63,20 @@ void ResultsView::setEvents(const std::vector<const Event *> &events)
             const std::string key = stringOr(event->data, "candidate") + ' ' + stringOr(event->data, "stage");
             if (verdicts.insert_or_assign(key, event).second)
                 order.push_back(key);
+            if (Report::isConfirmed(memberOr(event->data, "report")))
+                confirmed = event;
         }
     }
+    // A confirmed run times the baselines again, in turns with the candidate: those stand beside it.
+    if (confirmed != nullptr)
+        baseline = confirmed;
     if (baseline != nullptr) {
-        for (Timing &timing : Report::timings(baseline->data))
-            measured.push_back({std::move(timing), baseline->id, nullptr, {}});
+        const std::string stage = confirmed != nullptr ? "confirmed" : "baseline";
+        for (Timing &timing :
+             Report::timings(confirmed != nullptr ? memberOr(baseline->data, "report") : baseline->data)) {
+            if (timing.key != u"candidate")
+                measured.push_back({std::move(timing), baseline->id, nullptr, stage});
+        }
     }
     for (const std::string &key : order) {
         const Event &event = *verdicts.at(key);
@@ -106,7 +116,7 @@ void ResultsView::setEvents(const std::vector<const Event *> &events)
         const QString time =
             isTimed ? Format::interval(timing.medianMs, timing.lowMs, timing.highMs) : tr("not timed");
         const QString stage = entry.stage == "confirmed" ? tr("confirmed")
-            : entry.stage.empty()                        ? QString()
+            : entry.stage == "baseline"                  ? tr("baseline")
                                                          : tr("quick");
         const QString name = entry.report == nullptr ? timing.name : tr("candidate %1").arg(timing.name);
         rows.push_back({u"%1 %2 %3"_s.arg(timing.name, toText(entry.stage)).arg(entry.event),

@@ -64,7 +64,11 @@ private slots:
     void textOfEventsIsNeverMarkup();
     void failedEvidenceComesFirst();
     void anEmptyReportShowsNoNumber();
+    void aVariantIsToldWithItsSettings();
+    void aPlanItemIsCalledByItsTitle();
+    void aBaselineHasNoColumnForACandidate();
     void resultsKeepOneRowForACandidateAndStage();
+    void baselinesStandBesideACandidateOfTheirOwnRun();
     void problemsGoToTheirPlace();
     void planItemsFollowTheirEvents();
     void onlyFilesWithAModelAreTasks_data();
@@ -168,6 +172,60 @@ void ViewsTest::anEmptyReportShowsNoNumber()
         QCOMPARE(table->rows()->rowCount(), 0);
     view.setReport(u"task"_s, report("wrong"));
     QCOMPARE(view.heading(), u"Wrong result"_s);
+}
+
+void ViewsTest::aVariantIsToldWithItsSettings()
+{
+    const Json data{{"candidate", "c0ffee"}, {"median_ms", 1.5}, {"tunables", {{"STREAM", 1}, {"TILE", 64}}}};
+    const std::vector<Fragment> parts = EventText::fragments(eventOf(7, "benchmarked", data));
+    QCOMPARE(parts.back().text, u"with STREAM 1, TILE 64"_s);
+}
+
+void ViewsTest::aPlanItemIsCalledByItsTitle()
+{
+    TranscriptView view;
+    const Json plan{{"items", {{{"id", "item-1"}, {"title", "Fuse everything"}, {"state", "open"}}}}};
+    view.appendEvents({eventOf(1, "plan_written", plan)});
+    view.appendEvents({eventOf(2, "plan_item_changed", {{"id", "item-1"}, {"state", "done"}}),
+                       eventOf(3, "plan_item_changed", {{"id", "item-2"}, {"state", "working"}})});
+    const QString shown = view.toPlainText();
+    QVERIFY2(shown.contains(u"Plan item Fuse everything is now done"_s), qPrintable(shown));
+    QVERIFY2(shown.contains(u"Plan item item-2 is now working"_s), qPrintable(shown));
+}
+
+void ViewsTest::aBaselineHasNoColumnForACandidate()
+{
+    EvidenceView view;
+    const auto *timings = view.findChild<DataTable *>();
+    const int last = static_cast<int>(EvidenceRows::timingHeaders().size()) - 1;
+    view.setReport(u"a.py"_s, {{"baselines", {{"eager", timing(4.0)}}}});
+    QVERIFY(timings->isColumnHidden(last));
+    view.setReport(u"a.py"_s, report("clean"));
+    QVERIFY(!timings->isColumnHidden(last));
+}
+
+void ViewsTest::baselinesStandBesideACandidateOfTheirOwnRun()
+{
+    Json confirmed = report("clean");
+    confirmed["stage"] = "confirmed";
+    confirmed["baselines"]["eager"] = timing(5.0);
+    confirmed["speedup"]["deployed"] = {{"eager", {{"value", 5.0}, {"ci", {4.9, 5.1}}}}};
+    const std::vector<Event> events{
+        eventOf(1, "baseline_measured", {{"baselines", {{"eager", timing(4.0)}}}}),
+        eventOf(2, "judged", {{"candidate", "c1"}, {"stage", "quick"}, {"report", report("clean")}}),
+        eventOf(3, "judged", {{"candidate", "c1"}, {"stage", "confirmed"}, {"report", confirmed}})};
+    ResultsView view;
+    const auto cell = [&view](int row, int column) {
+        const QAbstractItemModel *model = view.findChild<DataTable *>()->model();
+        return model->index(row, column).data().toString().replace(u'\u00a0', u' ');
+    };
+    view.setEvents({&events[0], &events[1]});
+    QVERIFY2(cell(0, 2).startsWith(u"4.00 ms"_s), qPrintable(cell(0, 2)));
+    QCOMPARE(cell(0, 6), u"baseline"_s);
+    view.setEvents({&events[0], &events[1], &events[2]});
+    QVERIFY2(cell(0, 2).startsWith(u"5.00 ms"_s), qPrintable(cell(0, 2)));
+    QCOMPARE(cell(0, 6), u"confirmed"_s);
+    QCOMPARE(view.rowCount(), 4);
 }
 
 void ViewsTest::resultsKeepOneRowForACandidateAndStage()
