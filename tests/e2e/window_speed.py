@@ -24,6 +24,8 @@ HANDLER_MS = 50.0
 SLACK = 2.0
 STARTS = 5
 THEMES = ("Theme: Dark", "Theme: Light")
+# Of so many changes the quickest counts: others on the machine make a handler slower, never quicker.
+CHANGES = 5
 # A busy machine may need many minutes for the whole job.
 WATCHED_SECONDS = 60
 
@@ -84,6 +86,8 @@ def test_no_handler_takes_long_while_jobs_run(home: Home) -> None:
         window.press("Optimise", 60)
         window.ask("timing", reset=True)
         look_around(window)
+        before = window.ask("timing")
+        changes = change_themes(window)
         assert window.ask("timing")["busy"], "the job was over before anybody looked around"
         wait_for_end(window, WATCHED_SECONDS)
         timing = window.ask("timing")
@@ -95,11 +99,27 @@ def test_no_handler_takes_long_while_jobs_run(home: Home) -> None:
         window.close()
     finally:
         window.process.kill()
-    keep("longest handlers while optimising, ms", timing["longest"])
-    keep("events handled", timing["handled"])
-    assert timing["handled"] > 100, "the clock did not run"
-    worst = timing["longest"][0]
-    assert worst["ms"] < HANDLER_MS * SLACK, timing["longest"]
+    longest = sorted(before["longest"] + timing["longest"], key=lambda one: -one["ms"])
+    handled = before["handled"] + timing["handled"]
+    keep("longest handlers while optimising, ms", longest)
+    keep("longest handler of each change of theme, ms", changes)
+    keep("events handled", handled)
+    assert handled > 100, "the clock did not run"
+    assert longest[0]["ms"] < HANDLER_MS * SLACK, longest
+    for theme, times in changes.items():
+        assert min(times) < HANDLER_MS, f"{theme}: {times}"
+
+
+def change_themes(window: Window) -> dict[str, list[float]]:
+    """The longest handler of each change of theme, in milliseconds of processor time."""
+    times: dict[str, list[float]] = {theme: [] for theme in THEMES}
+    for _ in range(CHANGES):
+        for theme, found in times.items():
+            window.ask("timing", reset=True)
+            window.press(theme)
+            time.sleep(0.3)
+            found.append(window.ask("timing")["longest"][0]["ms"])
+    return times
 
 
 def look_around(window: Window) -> None:
