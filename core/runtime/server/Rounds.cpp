@@ -133,13 +133,21 @@ private:
             const auto slot = static_cast<std::uint32_t>(m_options.slots[static_cast<std::size_t>(i)]);
             if (m_mirror && !subject.hasPlacer())
                 m_mirror->place(slot, m_options.stateSlot);
+            HEDDLE_TRY(const auto beforePrepare, subject.cpuTime());
             HEDDLE_CHECK_OK(subject.prepare(slot, m_options.stateSlot, 0, m_options.callTimeout));
+            HEDDLE_TRY(const auto prepared, subject.cpuTime());
             HEDDLE_TRY(const CallTiming timing, subject.call(0, m_options.callTimeout));
+            HEDDLE_TRY(const auto called, subject.cpuTime());
             const double seconds = std::chrono::duration<double>(timing.wall).count();
             const bool isFastest = i >= dropped && seconds < fastest;
-            if (!m_options.sampled.empty() && (i == look || isFastest))
-                HEDDLE_CHECK_OK(readCall(contestant, static_cast<int>(slot), i == look, isFastest));
+            const bool isRead = contestant.name == m_options.sampled && (i == look || isFastest);
+            if (isRead)
+                HEDDLE_CHECK_OK(readCall(subject, static_cast<int>(slot), i == look, isFastest));
             HEDDLE_CHECK_OK(subject.release());
+            HEDDLE_TRY(const auto released, subject.cpuTime());
+            if (i >= dropped && !isRead)
+                m_result.untimed[contestant.name].push_back(
+                    std::chrono::duration<double>(prepared - beforePrepare + released - called).count());
             if (i >= dropped)
                 m_result.samples[contestant.name].back().push_back(seconds);
             if (isFastest)
@@ -151,20 +159,13 @@ private:
     }
 
     /// What the call that has just returned left as outputs, from the frozen process: late work cannot help.
-    Result<void> readCall(const Contestant &contestant, int slot, bool isChosen, bool isFastest)
+    Result<void> readCall(Subject &subject, int slot, bool isChosen, bool isFastest)
     {
-        HEDDLE_CHECK_OK(contestant.subject->freeze());
-        auto outputs = readOutputs(*contestant.subject, m_options.outputBytes);
-        HEDDLE_CHECK_OK(contestant.subject->thaw());
-        if (contestant.name != m_options.sampled)
-            return outputs ? Result<void>()
-                           : Error(Code::Internal,
-                                   "the outputs of " + contestant.name
-                                       + " cannot be read: " + outputs.error().message());
-        if (!outputs)
-            return std::move(outputs).error();
+        HEDDLE_CHECK_OK(subject.freeze());
+        HEDDLE_TRY(ReturnBuffer outputs, readOutputs(subject, m_options.outputBytes));
+        HEDDLE_CHECK_OK(subject.thaw());
         // A call may be both; a fastest one gives way to a faster one.
-        const auto held = std::make_shared<Sample>(Sample{std::move(*outputs), slot});
+        const auto held = std::make_shared<Sample>(Sample{std::move(outputs), slot});
         if (isChosen)
             m_chosen = held;
         if (isFastest)

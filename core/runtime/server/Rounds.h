@@ -28,7 +28,7 @@ struct RoundsOptions {
     std::uint32_t stateSlot = 0;
     std::vector<int> slots; ///< input slots that the oracle may refill, at least callsPerBlock
     std::string sampled;    ///< the contestant whose outputs are checked; empty: none
-    std::vector<std::uint64_t> outputBytes; ///< of each contestant, where one is sampled
+    std::vector<std::uint64_t> outputBytes; ///< of the sampled contestant
     std::optional<double> tolerance;        ///< of the comparison; none: the task's own rule
     std::chrono::milliseconds callTimeout{20'000};
 };
@@ -36,6 +36,8 @@ struct RoundsOptions {
 /// The raw result of one interleaved measurement. Seconds.
 struct RoundsResult {
     std::map<std::string, std::vector<RoundSamples>> samples; ///< one entry a block, so two a round
+    /// Processor seconds of the contestant's process from before each prepare to after its release, without the call.
+    std::map<std::string, std::vector<double>> untimed;
     double emptyCallSeconds = 0.0;
     int sampledCalls = 0;
     int wrongCalls = 0;
@@ -50,8 +52,7 @@ struct RoundsResult {
 /// with each call (native) or block (Python). Calls of one half of a
 /// round see the same contents (each contestant once). Of each block of `sampled` the outputs of its fastest counted call,
 /// which is what the ratios are formed of, and of one call that a secret chooses are read from the frozen process and
-/// compared by the oracle after the block; the others' are read as well, so that no side is disturbed more. The clock is
-/// this process's.
+/// compared by the oracle after the block. The clock is this process's.
 /// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. All subjects are thawed on return.
 Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle,
                                   const RoundsOptions &options, const CancelToken &cancel,
