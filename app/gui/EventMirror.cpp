@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/EventMirror.h"
 
-#include "widgets/common/Report.h"
 #include "widgets/common/Text.h"
 
 #include <algorithm>
@@ -15,23 +14,51 @@ void EventMirror::apply(StoreNews news)
     if (!news.hasMore) {
         m_proposals = std::move(news.proposals);
         m_decisions = std::move(news.decisions);
+        m_taskDigests = std::move(news.taskDigests);
     }
     for (Event &event : news.events) {
-        if (event.type == "judged") {
-            const std::string candidate = stringOr(event.data, "candidate");
-            const QString key = toText(candidate);
-            const Json &report = memberOr(event.data, "report");
-            // A quick verdict never hides a confirmed one.
-            if (!m_reports.contains(key) || !Report::isConfirmed(m_reports.value(key))
-                || Report::isConfirmed(report)) {
-                m_reports.insert(key, report);
-                m_verdictEvents[candidate] = event.id;
-            }
-        }
+        if (event.type == "judged")
+            noteVerdict(event);
         if (!event.session.empty())
             m_taskEvents[taskOfSession(event.session)].push_back(m_events.size());
         m_events.push_back(std::move(event));
     }
+}
+
+void EventMirror::noteVerdict(const Event &event)
+{
+    m_newestVerdicts[taskOfSession(event.session)] = event.id;
+    const Judged made{stringOr(event.data, "task_digest"), event.id,
+                      Report::isConfirmed(memberOr(event.data, "report"))};
+    std::vector<Judged> &known = m_verdicts[stringOr(event.data, "candidate")];
+    const auto same = std::find_if(known.begin(), known.end(),
+                                   [&made](const Judged &one) { return one.taskDigest == made.taskDigest; });
+    if (same == known.end())
+        known.push_back(made);
+    else if (made.isConfirmed || !same->isConfirmed) // a quick verdict never hides a confirmed one
+        *same = made;
+}
+
+bool EventMirror::isPresent(const std::string &taskPath, const std::string &taskDigest) const
+{
+    const auto found = m_taskDigests.find(taskPath);
+    return found != m_taskDigests.end() && found->second == taskDigest;
+}
+
+const EventMirror::Judged *EventMirror::judged(const std::string &candidate,
+                                               const std::string &taskPath) const
+{
+    const auto found = m_verdicts.find(candidate);
+    if (found == m_verdicts.end())
+        return nullptr;
+    const Judged *newest = nullptr;
+    for (const Judged &one : found->second) {
+        if (isPresent(taskPath, one.taskDigest))
+            return &one;
+        if (newest == nullptr || one.event > newest->event)
+            newest = &one;
+    }
+    return newest;
 }
 
 const Event *EventMirror::event(std::int64_t id) const
@@ -92,16 +119,45 @@ std::string EventMirror::headRevision(const std::string &taskPath) const
     return {};
 }
 
-std::int64_t EventMirror::verdictEvent(const std::string &candidate) const
+ShownVerdict EventMirror::verdict(const std::string &candidate, const std::string &taskPath) const
 {
-    const auto found = m_verdictEvents.find(candidate);
-    return found == m_verdictEvents.end() ? 0 : found->second;
+    const Judged *found = judged(candidate, taskPath);
+    const Event *source = found != nullptr ? event(found->event) : nullptr;
+    if (source == nullptr)
+        return {};
+    return {&memberOr(source->data, "report"), !isPresent(taskPath, found->taskDigest)};
+}
+
+std::int64_t EventMirror::verdictEvent(const std::string &candidate, const std::string &taskPath) const
+{
+    const Judged *found = judged(candidate, taskPath);
+    return found != nullptr ? found->event : 0;
+}
+
+QHash<QString, ShownVerdict> EventMirror::proposalVerdicts() const
+{
+    QHash<QString, ShownVerdict> verdicts;
+    for (const ProposalRow &row : m_proposals)
+        verdicts.insert(toText(row.id), verdict(row.candidate, row.taskPath));
+    return verdicts;
+}
+
+std::map<std::string, ShownVerdict> EventMirror::taskVerdicts() const
+{
+    std::map<std::string, ShownVerdict> verdicts;
+    for (const auto &[taskPath, id] : m_newestVerdicts) {
+        if (const Event *source = event(id); source != nullptr)
+            verdicts[taskPath] = {&memberOr(source->data, "report"),
+                                  !isPresent(taskPath, stringOr(source->data, "task_digest"))};
+    }
+    return verdicts;
 }
 
 std::string EventMirror::bestCandidate(const std::string &taskPath) const
 {
     for (auto event = m_events.rbegin(); event != m_events.rend(); ++event) {
         if (event->type == "judged" && taskOfSession(event->session) == taskPath
+            && isPresent(taskPath, stringOr(event->data, "task_digest"))
             && Report::verdictClass(memberOr(event->data, "report")) == "clean")
             return stringOr(event->data, "candidate");
     }

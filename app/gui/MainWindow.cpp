@@ -176,7 +176,8 @@ void MainWindow::connectActions()
     onReview(a.comment, &ProposalDocument::commentCurrent);
     connect(a.evidence, &QAction::triggered, this, [this] {
         if (const ProposalDocument *document = m_documents->currentProposal(); document != nullptr)
-            showMeasurement(m_controller->mirror().verdictEvent(toUtf8(document->proposal().candidate)));
+            showMeasurement(m_controller->mirror().verdictEvent(toUtf8(document->proposal().candidate),
+                                                                toUtf8(document->proposal().taskPath)));
     });
     connect(a.palette, &QAction::triggered, m_palette, &CommandPalette::popUp);
     connect(a.focusReview, &QAction::toggled, this, [this](bool isFocused) { m_docks->showAll(!isFocused); });

@@ -95,6 +95,7 @@ private:
     void askTrust();
     void applyNews(const std::vector<Event> &events);
     void showTask(const QString &taskPath);
+    void showTaskVerdicts();
     void showProposals();
     void refreshProposal(ProposalDocument *document);
     void refreshActions();

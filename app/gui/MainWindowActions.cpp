@@ -205,8 +205,9 @@ void MainWindow::connectProposal(ProposalDocument *document)
             [this, document](const QString &, const FileTree &files) {
                 m_controller->judge(taskInput(document->proposal().taskPath), files);
             });
-    connect(document, &ProposalDocument::evidenceRequested, this, [this](const QString &candidate) {
-        showMeasurement(m_controller->mirror().verdictEvent(toUtf8(candidate)));
+    connect(document, &ProposalDocument::evidenceRequested, this, [this, document](const QString &candidate) {
+        showMeasurement(
+            m_controller->mirror().verdictEvent(toUtf8(candidate), toUtf8(document->proposal().taskPath)));
     });
     // Whatever becomes of the decision, its end makes the buttons live again.
     connect(&m_jobs, &JobBridge::jobEnded, document, [document] { document->setBusy(false); });

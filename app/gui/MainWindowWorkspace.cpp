@@ -159,15 +159,9 @@ void MainWindow::rescanTasks()
                 return;
             }
             m_docks->tasks()->setTasks(*tasks);
-            for (const TaskFile &task : *tasks) {
+            for (const TaskFile &task : *tasks)
                 m_folderWatcher->addPath(pathText(m_controller->absolute(task.path).parent_path()));
-                const std::string best = m_controller->mirror().bestCandidate(task.path);
-                if (!best.empty()) {
-                    const Json report = m_controller->mirror().reports().value(toText(best));
-                    m_docks->tasks()->setBadge(toText(task.path),
-                                               {Status::Passed, Report::speedupTexts(report).join(u", "_s)});
-                }
-            }
+            showTaskVerdicts();
             if (currentTask().isEmpty() && !tasks->empty())
                 m_docks->tasks()->selectTask(toText(tasks->front().path));
             showTask(currentTask());
@@ -274,15 +268,6 @@ void MainWindow::applyNews(const std::vector<Event> &events)
     std::vector<Event> shown;
     bool hasMeasured = false;
     for (const Event &event : events) {
-        if (event.type == "judged") {
-            const Json &report = memberOr(event.data, "report");
-            const std::string verdict = Report::verdictClass(report);
-            const QString speedup = Report::speedupText(report, "compile");
-            const QString words = StatusMark::verdictName(verdict);
-            m_docks->tasks()->setBadge(toText(mirror.taskOfSession(event.session)),
-                                       {StatusMark::ofVerdict(verdict),
-                                        speedup.isEmpty() ? words : tr("%1, %2").arg(words, speedup)});
-        }
         if (event.session.empty() || mirror.taskOfSession(event.session) != task)
             continue;
         shown.push_back(event);
@@ -308,6 +293,7 @@ void MainWindow::applyNews(const std::vector<Event> &events)
     if (m_hasMeasured)
         m_docks->results()->setEvents(mirror.eventsOfTask(task));
     m_hasMeasured = false;
+    showTaskVerdicts();
     showProposals();
     showDecisions();
     refreshActions();
@@ -339,10 +325,27 @@ void MainWindow::showTask(const QString &taskPath)
     refreshActions();
 }
 
+void MainWindow::showTaskVerdicts()
+{
+    if (m_controller->isCatchingUp())
+        return; // what the tasks are now comes with the last part
+    for (const auto &[taskPath, verdict] : m_controller->mirror().taskVerdicts()) {
+        const Json &report = *verdict.report;
+        const std::string word = Report::verdictClass(report);
+        const QString speedup = Report::speedupText(report, "compile");
+        TaskBadge badge{StatusMark::ofVerdict(word), StatusMark::verdictName(word)};
+        if (verdict.isOutdated)
+            badge = {Status::NotRun, tr("%1, for another version of the task").arg(badge.text)};
+        else if (!speedup.isEmpty())
+            badge.text = tr("%1, %2").arg(badge.text, speedup);
+        m_docks->tasks()->setBadge(toText(taskPath), badge);
+    }
+}
+
 void MainWindow::showProposals()
 {
     const EventMirror &mirror = m_controller->mirror();
-    m_docks->proposals()->setProposals(mirror.proposals(), mirror.reports());
+    m_docks->proposals()->setProposals(mirror.proposals(), mirror.proposalVerdicts());
     for (int tab = 0; tab < m_documents->count(); ++tab) {
         if (auto *document = qobject_cast<ProposalDocument *>(m_documents->widget(tab)); document != nullptr)
             refreshProposal(document);
@@ -405,11 +408,13 @@ void MainWindow::refreshProposal(ProposalDocument *document)
     info.policy = toText(row->policy);
     info.summary = toText(row->summary);
     info.state = toText(row->state);
-    info.report = m_controller->mirror().reports().value(info.candidate);
+    const ShownVerdict verdict = m_controller->mirror().verdict(row->candidate, row->taskPath);
+    info.report = verdict.report != nullptr ? *verdict.report : Json();
+    info.isOutdated = verdict.isOutdated;
     document->setProposal(info);
     const int tab = m_documents->indexOf(document);
     m_documents->setTabText(tab, tr("Proposal: %1").arg(info.taskPath.section(u'/', -1)));
-    m_documents->setTabToolTip(tab, Report::proposalHeading(info.summary, info.report));
+    m_documents->setTabToolTip(tab, document->heading());
 }
 
 } // namespace heddle

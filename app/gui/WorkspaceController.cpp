@@ -3,8 +3,10 @@
 
 #include "app/gui/UserFiles.h"
 #include "core/session/EventFollower.h"
+#include "core/workbench/TaskText.h"
 #include "widgets/common/Text.h"
 
+#include <chrono>
 #include <deque>
 #include <iterator>
 
@@ -18,6 +20,9 @@ namespace {
 
 /// A long history comes in parts, so that showing one takes milliseconds.
 constexpr std::size_t eventsAtOnce = 50;
+
+/// How often the tasks' files are read again: a verdict counts for one text only.
+constexpr std::chrono::seconds taskInterval{1};
 
 /// A folder below the workspace that does not exist yet. Blocking.
 fs::path freeFolder(const fs::path &workspace, const std::string &taskPath)
@@ -36,7 +41,10 @@ fs::path freeFolder(const fs::path &workspace, const std::string &taskPath)
 struct WorkspaceController::Following {
     std::unique_ptr<Store> store;
     std::unique_ptr<EventFollower> follower;
-    std::deque<Event> waiting; ///< read, and not yet handed to the window
+    std::deque<Event> waiting;                      ///< read, and not yet handed to the window
+    std::string mode;                               ///< how models are judged, a part of their digests
+    std::map<std::string, std::string> taskDigests; ///< of each task with a session; empty: it can't be read
+    std::chrono::steady_clock::time_point nextLook;
 
     Result<void> open(const fs::path &workspace)
     {
@@ -47,6 +55,28 @@ struct WorkspaceController::Following {
         return {};
     }
 
+    std::string digestOf(const fs::path &workspace, const std::string &taskPath) const
+    {
+        auto digest = presentTaskDigest(workspace, taskPath, mode);
+        return digest ? *std::move(digest) : std::string();
+    }
+
+    /// True where a task became another text since the last look.
+    bool lookAtTasks(const fs::path &workspace)
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (now < nextLook)
+            return false;
+        nextLook = now + taskInterval;
+        bool isOther = false;
+        for (auto &[taskPath, known] : taskDigests) {
+            std::string present = digestOf(workspace, taskPath);
+            isOther = isOther || present != known;
+            known = std::move(present);
+        }
+        return isOther;
+    }
+
     /// Empty when nothing is new.
     Result<std::optional<StoreNews>> news(const fs::path &workspace)
     {
@@ -55,7 +85,7 @@ struct WorkspaceController::Following {
             HEDDLE_TRY(std::vector<Event> events, follower->poll());
             std::move(events.begin(), events.end(), std::back_inserter(waiting));
         }
-        if (waiting.empty())
+        if (waiting.empty() && !lookAtTasks(workspace))
             return std::optional<StoreNews>();
         StoreNews news;
         while (!waiting.empty() && news.events.size() < eventsAtOnce) {
@@ -68,6 +98,15 @@ struct WorkspaceController::Following {
             return std::optional<StoreNews>(std::move(news));
         HEDDLE_TRY(news.proposals, store->proposals());
         HEDDLE_TRY(news.decisions, store->decisions());
+        if (!news.events.empty()) {
+            nextLook = {}; // a verdict may be about the text of this moment
+            lookAtTasks(workspace);
+        }
+        for (const SessionRow &session : news.sessions) {
+            if (taskDigests.count(session.taskPath) == 0)
+                taskDigests[session.taskPath] = digestOf(workspace, session.taskPath);
+        }
+        news.taskDigests = taskDigests;
         return std::optional<StoreNews>(std::move(news));
     }
 
@@ -90,6 +129,7 @@ WorkspaceController::WorkspaceController(JobBridge &jobs, Environment environmen
       m_following(std::make_shared<Following>()),
       m_isTrusted(userFiles::isTrusted(m_workspace))
 {
+    m_following->mode = m_environment.mode;
     m_timer.setInterval(followInterval);
     connect(&m_timer, &QTimer::timeout, this, &WorkspaceController::poll);
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/Digest.h"
 #include "core/diff/TreeDiff.h"
+#include "core/workbench/TaskText.h"
 
 #include <chrono>
 #include <thread>
@@ -139,6 +140,12 @@ std::string FakeWorkbench::taskOf(const std::string &session)
     return row && *row ? (*row)->taskPath : std::string();
 }
 
+std::string FakeWorkbench::taskDigestOf(const std::string &session)
+{
+    const auto row = m_store->session(session);
+    return row && *row ? (*row)->taskDigest : std::string();
+}
+
 Result<Json> FakeWorkbench::doctor(const CancelToken &, const ProgressSink &)
 {
     return Json{{"rows",
@@ -158,13 +165,12 @@ Result<Json> FakeWorkbench::noise(const CancelToken &, const ProgressSink &)
 Result<std::string> FakeWorkbench::startSession(const fs::path &task, const std::string &policy,
                                                 const std::optional<std::string> &source)
 {
-    HEDDLE_TRY(const std::string disk, readFile(task));
+    HEDDLE_TRY(const TaskText text, readTask(m_store->workspace(), task, source));
     const std::string id = "s-" + randomHex(6);
-    const std::string path = task.lexically_relative(m_store->workspace()).generic_string();
     HEDDLE_CHECK_OK(m_store->append(
         id, policy, "session_started",
         {{"task",
-          {{"name", task.stem().string()}, {"path", path}, {"digest", sha256Hex(source.value_or(disk))}}},
+          {{"name", task.stem().string()}, {"path", text.path}, {"digest", text.digest(Environment().mode)}}},
          {"target", "cpu"},
          {"policy", policy}}));
     return id;
@@ -216,9 +222,11 @@ Result<Json> FakeWorkbench::judge(const std::string &session, const FileTree &fi
                         {{"candidate", digest}, {"parent", ""}, {"format", "native"}, {"plan_item", ""}}));
     const Json made =
         report(options.stage, m_switches.failsToBuild ? "did_not_build" : m_switches.verdict, digest);
-    HEDDLE_CHECK_OK(m_store->append(
-        session, "system", "judged",
-        {{"candidate", digest}, {"stage", options.stage}, {"report", made}, {"task_digest", "t"}}));
+    HEDDLE_CHECK_OK(m_store->append(session, "system", "judged",
+                                    {{"candidate", digest},
+                                     {"stage", options.stage},
+                                     {"report", made},
+                                     {"task_digest", taskDigestOf(session)}}));
     return made;
 }
 
@@ -249,9 +257,11 @@ Result<Json> FakeWorkbench::optimize(const std::string &session, const OptimizeO
         session, "builtin", "compiled",
         {{"candidate", digest}, {"ok", true}, {"diagnostics", Json::array()}, {"seconds", 0.31}}));
     const Json made = report("confirmed", "clean", digest);
-    HEDDLE_CHECK_OK(m_store->append(
-        session, "system", "judged",
-        {{"candidate", digest}, {"stage", "confirmed"}, {"report", made}, {"task_digest", "t"}}));
+    HEDDLE_CHECK_OK(m_store->append(session, "system", "judged",
+                                    {{"candidate", digest},
+                                     {"stage", "confirmed"},
+                                     {"report", made},
+                                     {"task_digest", taskDigestOf(session)}}));
     HEDDLE_TRY(const std::string proposal,
                propose(session, digest, "item-1", "One fused pass for mul, add and relu"));
     HEDDLE_CHECK_OK(m_store->append(session, "builtin", "plan_item_changed",

@@ -71,6 +71,7 @@ public:
 private:
     Result<void> waitIfSlow(const CancelToken &cancel, const ProgressSink &progress) const;
     std::string taskOf(const std::string &session);
+    std::string taskDigestOf(const std::string &session);
 
     std::unique_ptr<Store> m_store;
     FakeSwitches m_switches;

@@ -21,6 +21,12 @@ struct Timing {
     std::int64_t runs = 0;
 };
 
+/// A verdict as views show it. The report belongs to whoever gave this.
+struct ShownVerdict {
+    const Json *report = nullptr; ///< null: not judged
+    bool isOutdated = false;      ///< judged for another text of the task than the present one
+};
+
 /// Reads what the window shows out of a report (core/schemas/report.schema.json) or a `baseline_measured`
 /// event. Lenient: what is missing is left out, never guessed. Pure functions.
 class Report {

@@ -145,7 +145,7 @@ void ProposalDocument::setProposal(const ProposalInfo &info)
     m_info = info;
     m_isBusy = false;
     setAccessibleName(tr("Proposal: %1").arg(info.summary));
-    m_summary->setText(Report::proposalHeading(info.summary, info.report));
+    m_summary->setText(heading());
     if (isNewDiff) {
         m_diff->setFiles(reviewDiff(info.base, info.proposed));
         m_guard->rearm();
@@ -169,6 +169,11 @@ void ProposalDocument::setProposal(const ProposalInfo &info)
     showMarks();
 }
 
+QString ProposalDocument::heading() const
+{
+    return Report::proposalHeading(m_info.summary, m_info.isOutdated ? Json() : m_info.report);
+}
+
 bool ProposalDocument::isEditing() const { return m_stack->currentWidget() == m_editors; }
 
 bool ProposalDocument::isDecidable() const
@@ -190,6 +195,9 @@ void ProposalDocument::showBadges()
     const std::string verdict = stringOr(memberOr(m_info.report, "verdict"), "class");
     if (verdict.empty()) {
         wanted.emplace_back(Status::NotRun, tr("not judged"));
+    } else if (m_info.isOutdated) {
+        wanted.emplace_back(Status::NotRun,
+                            tr("%1, for another version of the task").arg(StatusMark::verdictName(verdict)));
     } else {
         const bool isBuilt = verdict != "did_not_build";
         wanted.emplace_back(isBuilt ? Status::Passed : Status::Failed,

@@ -26,9 +26,10 @@ class ReviewBar;
 /// A proposal as the window knows it; a value.
 struct ProposalInfo {
     QString id, session, taskPath, candidate, policy, summary;
-    QString state; ///< as in core/session ProposalRow
-    Json report;   ///< of the candidate's newest verdict, or null: not judged
-    FileTree base; ///< the head that it was proposed against; hunks count in this diff
+    QString state;           ///< as in core/session ProposalRow
+    Json report;             ///< of the candidate's newest verdict, or null: not judged
+    bool isOutdated = false; ///< that verdict is about another text of the task than the present one
+    FileTree base;           ///< the head that it was proposed against; hunks count in this diff
     FileTree proposed;
 };
 
@@ -51,6 +52,8 @@ public:
 
     void setProposal(const ProposalInfo &info);
     const ProposalInfo &proposal() const { return m_info; }
+    /// Its summary with the times that count for the task as it is now.
+    QString heading() const;
     DiffModel *diff() const { return m_diff; }
     DiffView *view() const { return m_view; }
     bool isEditing() const;

@@ -2,7 +2,6 @@
 #include "widgets/tasks/ProposalList.h"
 
 #include "widgets/common/DataTable.h"
-#include "widgets/common/Report.h"
 #include "widgets/common/Text.h"
 
 #include <QHeaderView>
@@ -35,7 +34,7 @@ ProposalList::ProposalList(QWidget *parent)
 }
 
 void ProposalList::setProposals(const std::vector<ProposalRow> &proposals,
-                                const QHash<QString, Json> &verdicts)
+                                const QHash<QString, ShownVerdict> &verdicts)
 {
     std::vector<const ProposalRow *> order;
     for (const ProposalRow &proposal : proposals)
@@ -49,12 +48,18 @@ void ProposalList::setProposals(const std::vector<ProposalRow> &proposals,
     int open = 0;
     for (const ProposalRow *proposal : order) {
         open += proposal->state == "open" ? 1 : 0;
-        const Json report = verdicts.value(toText(proposal->candidate));
+        const ShownVerdict shown = verdicts.value(toText(proposal->id));
+        // Times of another text of the task are none of this one.
+        const Json none;
+        const Json &report = shown.report != nullptr && !shown.isOutdated ? *shown.report : none;
         const QString title = toText(proposal->summary);
         const QString heading = Report::proposalHeading(title, report);
         const QString speedup = Report::speedupText(report, "compile");
-        const QString verdict =
-            report.is_null() ? tr("not judged") : StatusMark::verdictName(Report::verdictClass(report));
+        QString verdict = tr("not judged");
+        if (shown.report != nullptr)
+            verdict = StatusMark::verdictName(Report::verdictClass(*shown.report));
+        if (shown.isOutdated)
+            verdict = tr("%1, for another version of the task").arg(verdict);
         const QString tip = speedup.isEmpty() ? tr("%1\n%2").arg(heading, verdict)
                                               : tr("%1\n%2, %3").arg(heading, verdict, speedup);
         rows.push_back({toText(proposal->id),

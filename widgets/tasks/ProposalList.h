@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/session/Store.h"
+#include "widgets/common/Report.h"
 
 #include <QHash>
 #include <QWidget>
@@ -21,8 +22,9 @@ class ProposalList : public QWidget {
 public:
     explicit ProposalList(QWidget *parent = nullptr);
 
-    /// `verdicts`: newest report of each candidate by digest; a candidate without one is "not judged".
-    void setProposals(const std::vector<ProposalRow> &proposals, const QHash<QString, Json> &verdicts);
+    /// `verdicts`: of each proposal by its id; one without a report is "not judged".
+    void setProposals(const std::vector<ProposalRow> &proposals,
+                      const QHash<QString, ShownVerdict> &verdicts);
     int openCount() const { return m_open; }
     QString currentProposal() const;
 

@@ -92,6 +92,8 @@ void TaskTree::setTasks(const std::vector<TaskFile> &tasks)
 
 void TaskTree::setBadge(const QString &taskPath, const TaskBadge &badge)
 {
+    if (m_badges.value(taskPath) == badge)
+        return; // news come ten times a second
     m_badges.insert(taskPath, badge);
     if (QStandardItem *item = itemOf(taskPath); item != nullptr)
         showBadge(*item, badge);

@@ -18,6 +18,7 @@ namespace heddle {
 struct TaskBadge {
     Status status = Status::NotRun;
     QString text; ///< "clean, 1.84× ± 0.03 vs compile"; empty: nothing known
+    bool operator==(const TaskBadge &) const = default;
 };
 
 /// The tasks of the workspace with the files of their heads below them. GUI thread.

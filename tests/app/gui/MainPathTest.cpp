@@ -78,6 +78,7 @@ private slots:
     void optimiseFillsPlanTranscriptAndProposals();
     void everyFigureOfTheTranscriptLinksToItsEvent();
     void acceptingLandsTheFilesAndUndoTakesItBack();
+    void anEditedTaskMakesItsVerdictOneOfAnotherVersion();
     void rejectingAsksForAReasonAndRecordsIt();
     void acceptingAPartIsJudgedAtOnceAsANewCandidate();
     void judgeTakesTheTextOnScreen();
@@ -309,6 +310,30 @@ void MainPathTest::acceptingLandsTheFilesAndUndoTakesItBack()
     QTRY_VERIFY(m_window->documents()->currentProposal()->isEnabled());
     press(u"Undo the last decision"_s);
     QTRY_COMPARE(events("undone").size(), std::size_t(1));
+}
+
+void MainPathTest::anEditedTaskMakesItsVerdictOneOfAnotherVersion()
+{
+    openWindow(true);
+    openFirstProposal();
+    if (QTest::currentTestFailed())
+        return;
+    const fs::path task = m_fixture->path() / "work" / "scale_shift.py";
+    const auto isShownOutdated = [this] {
+        return accessibleTree::texts(m_window.get())
+                   .filter(u"Clean, for another version of the task"_s)
+                   .size()
+            > 0;
+    };
+    QVERIFY(!isShownOutdated());
+    QVERIFY(m_window->actions().exportCode->isEnabled());
+    QVERIFY(writeFileAtomically(task, std::string(taskText) + "# edited\n"));
+    QTRY_VERIFY(isShownOutdated());
+    QVERIFY(!m_window->actions().exportCode->isEnabled());
+    // The text of the verdict comes back, and the verdict with it.
+    QVERIFY(writeFileAtomically(task, taskText));
+    QTRY_VERIFY(!isShownOutdated());
+    QVERIFY(m_window->actions().exportCode->isEnabled());
 }
 
 void MainPathTest::rejectingAsksForAReasonAndRecordsIt()

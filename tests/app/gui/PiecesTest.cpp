@@ -27,6 +27,7 @@ private slots:
     void aModelNewFileIsJudgedAgainstTheSelectedTask();
     void nothingToJudgeSaysWhatToDo();
     void aConfirmedVerdictIsNotHiddenByALaterQuickOne();
+    void aVerdictOnAnotherTextOfTheTaskIsOutdated();
     void theLastDecisionIsTheOneNobodyUndid();
     void theHeadIsWhatLandedLastUnlessThatWasTakenBack();
     void recentWorkIsNewestFirstAndWithoutRepeats();
@@ -105,16 +106,60 @@ void PiecesTest::aConfirmedVerdictIsNotHiddenByALaterQuickOne()
                     "",
                     "system",
                     "judged",
-                    {{"candidate", "c"}, {"report", FakeWorkbench::report("confirmed", "clean", "c")}}},
+                    {{"candidate", "c"},
+                     {"task_digest", "d"},
+                     {"report", FakeWorkbench::report("confirmed", "clean", "c")}}},
                    {2,
                     "s",
                     "",
                     "system",
                     "judged",
-                    {{"candidate", "c"}, {"report", FakeWorkbench::report("quick", "clean", "c")}}}};
+                    {{"candidate", "c"},
+                     {"task_digest", "d"},
+                     {"report", FakeWorkbench::report("quick", "clean", "c")}}}};
+    news.taskDigests = {{"a.py", "d"}};
     mirror.apply(std::move(news));
-    QCOMPARE(mirror.verdictEvent("c"), std::int64_t(1));
-    QCOMPARE(stringOr(mirror.reports().value(u"c"_s), "stage"), std::string("confirmed"));
+    QCOMPARE(mirror.verdictEvent("c", "a.py"), std::int64_t(1));
+    const ShownVerdict verdict = mirror.verdict("c", "a.py");
+    QVERIFY(verdict.report != nullptr);
+    QCOMPARE(stringOr(*verdict.report, "stage"), std::string("confirmed"));
+    QVERIFY(!verdict.isOutdated);
+}
+
+void PiecesTest::aVerdictOnAnotherTextOfTheTaskIsOutdated()
+{
+    EventMirror mirror;
+    const auto look = [&mirror](const char *digest, std::vector<Event> events) {
+        StoreNews news;
+        news.sessions = {{"s", "a.py", "d1", "cpu", "builtin", "running", "", ""}};
+        news.events = std::move(events);
+        news.taskDigests = {{"a.py", digest}};
+        mirror.apply(std::move(news));
+    };
+    const auto judged = [](std::int64_t id, const char *digest, const char *word) {
+        return Event{id,
+                     "s",
+                     "",
+                     "system",
+                     "judged",
+                     {{"candidate", "c"},
+                      {"task_digest", digest},
+                      {"report", FakeWorkbench::report("confirmed", word, "c")}}};
+    };
+    look("d1", {judged(1, "d1", "clean")});
+    QVERIFY(!mirror.verdict("c", "a.py").isOutdated);
+    QCOMPARE(mirror.bestCandidate("a.py"), std::string("c"));
+    look("d2", {});
+    QVERIFY(mirror.verdict("c", "a.py").isOutdated);
+    QVERIFY(mirror.taskVerdicts().at("a.py").isOutdated);
+    QCOMPARE(mirror.bestCandidate("a.py"), std::string());
+    look("d2", {judged(2, "d2", "wrong")});
+    QVERIFY(!mirror.verdict("c", "a.py").isOutdated);
+    QCOMPARE(mirror.verdictEvent("c", "a.py"), std::int64_t(2));
+    // The text of before has its own verdict still.
+    look("d1", {});
+    QCOMPARE(mirror.verdictEvent("c", "a.py"), std::int64_t(1));
+    QVERIFY(mirror.taskVerdicts().at("a.py").isOutdated);
 }
 
 void PiecesTest::theLastDecisionIsTheOneNobodyUndid()
