@@ -276,34 +276,63 @@ def _fold(flat: torch.Tensor) -> torch.Tensor:
     return torch.nn.functional.pad(flat, (0, padding)).reshape(columns, -1)
 
 
-def sample_worst(got: torch.Tensor, eager: torch.Tensor, tolerance: float | None = None) -> float:
-    """For a timed call: the largest error against the plain run, in units of twice the tolerance
-    (both sides round). At most 1 passes; infinite where the non-finite elements differ."""
-    if not eager.is_floating_point():
-        return 0.0 if torch.equal(got, eager) else math.inf
-    limit = 2.0 * (TOLERANCES[eager.dtype] if tolerance is None else tolerance)
-    flat, wanted = got.reshape(-1), eager.reshape(-1)
+@dataclass
+class EagerNoise:
+    """How far the plain run is from float64 in one output, in units of the output's scale: the
+    least that any set of the task's own inputs has shown."""
+
+    rms: float
+    p999: float
+
+    @staticmethod
+    def of(reference: Reference, before: EagerNoise | None) -> EagerNoise:
+        scale = reference.scale or 1.0
+        rms, p999 = reference.eager_rms / scale, reference.eager_p999 / scale
+        return (
+            EagerNoise(rms, p999)
+            if before is None
+            else EagerNoise(min(rms, before.rms), min(p999, before.p999))
+        )
+
+
+def surely_right(
+    got: torch.Tensor, plain: torch.Tensor, noise: EagerNoise, tolerance: float | None = None
+) -> bool:
+    """Whether a value g is so near the plain run's p that compare() would accept it and its
+    precision, without the float64 run e that compare() needs. False says nothing.
+
+    |g - e| <= |g - p| + |p - e|. Half the budget is left to the second term: compare()'s budget
+    is at least four times what all but a thousandth of |p - e| keep within. Of root mean squares
+    the same, with 3 + 1 = ERROR_FACTOR.
+    """
+    if not plain.is_floating_point():
+        return torch.equal(got, plain)
+    limit = TOLERANCES[plain.dtype] if tolerance is None else tolerance
+    flat, wanted = got.reshape(-1), plain.reshape(-1)
     mask = torch.isfinite(wanted)
     values = wanted if bool(mask.all()) else wanted[mask]
     # In float64 without a copy; only a float64 output of extreme size can overflow here.
     norm = float(torch.linalg.vector_norm(values, dtype=torch.float64))
     scale = norm / math.sqrt(max(values.numel(), 1)) if math.isfinite(norm) else _rms(values)
     scale = max(scale, MINIMUM_SCALE)
-    worst = 0.0
+    floor = 0.5 * ERROR_FACTOR * noise.p999 * scale
+    squares = 0.0
     for begin in range(0, wanted.numel(), _PIECE):
-        part, plain = flat[begin : begin + _PIECE], wanted[begin : begin + _PIECE]
-        finite = torch.isfinite(plain)
+        part, expected = flat[begin : begin + _PIECE], wanted[begin : begin + _PIECE]
+        finite = torch.isfinite(expected)
         if not bool(finite.all()):
-            same = (part == plain) | (torch.isnan(part) & torch.isnan(plain))
+            same = (part == expected) | (torch.isnan(part) & torch.isnan(expected))
             if not bool((finite | same).all()):
-                return math.inf
-            part, plain = part[finite], plain[finite]
-        if plain.numel() == 0:
+                return False
+            part, expected = part[finite], expected[finite]
+        if expected.numel() == 0:
             continue
-        wide = plain.double()
+        wide = expected.double()
         error = part.double().sub_(wide).abs_()
-        ratio = float(error.div_(wide.abs_().clamp_(min=scale).mul_(limit)).max())
-        if not math.isfinite(ratio):
-            return math.inf
-        worst = max(worst, ratio)
-    return worst
+        half = wide.abs_().clamp_(min=scale).mul_(0.5 * limit).clamp_(min=floor)
+        if not bool((error <= half).all()):
+            return False
+        squares += float(error.div_(scale).square_().sum())
+    rms = math.sqrt(squares / max(values.numel(), 1))
+    epsilon = torch.finfo(plain.dtype).eps
+    return rms <= (ERROR_FACTOR - 1.0) * max(noise.rms, epsilon)

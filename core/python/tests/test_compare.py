@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from conftest import Child, task_text
 
-from heddle_oracle.compare import Reference, compare, quantile, sample_worst
+from heddle_oracle.compare import EagerNoise, Reference, compare, quantile, surely_right
 
 
 def _reference(expected: torch.Tensor, dtype: torch.dtype = torch.float32) -> Reference:
@@ -141,15 +142,35 @@ def test_quantile_is_the_nearest_rank() -> None:
     assert quantile(values[:0], 0.999) == 0.0
 
 
-def test_a_sampled_call_is_judged_against_the_plain_run() -> None:
-    eager = _normal(500).float()
-    assert sample_worst(eager.clone(), eager) == 0.0
-    assert sample_worst(eager * (1 + 1e-5), eager) < 1.0
-    stale = _normal(500).flip(0).float()
-    assert sample_worst(stale, eager) > 1.0
-    broken = eager.clone()
+@pytest.mark.parametrize("factor", [1e-25, 1.0, 1e25])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_what_is_surely_right_is_what_compare_accepts(dtype: torch.dtype, factor: float) -> None:
+    exact = _normal(5000) * factor
+    plain = exact.to(dtype)
+    reference = Reference(exact, plain, None)
+    noise = EagerNoise.of(reference, None)
+    unit = torch.finfo(dtype).eps
+    accepted = 0
+    for steps in (0.0, 0.3, 1.0, 3.0, 10.0, 1e3):
+        got = (exact * (1 + steps * unit * _normal(5000))).to(dtype)
+        compared = compare(got, reference)
+        if surely_right(got, plain, noise):
+            accepted += 1
+            assert compared["ok"]
+            assert compared["precision_ok"]
+    assert accepted >= (2 if dtype == torch.float32 else 1)
+    broken = plain.clone()
     broken[3] = math.nan
-    assert sample_worst(broken, eager) == math.inf
+    assert not surely_right(broken, plain, noise)
+    assert surely_right(broken, broken.clone(), noise)
+
+
+def test_the_noise_of_eager_is_the_least_of_its_sets() -> None:
+    exact = _normal(500)
+    rough = EagerNoise.of(Reference(exact, exact.bfloat16().float(), None), None)
+    fine = EagerNoise.of(Reference(exact, exact.float(), None), rough)
+    assert fine.rms < rough.rms
+    assert EagerNoise.of(Reference(exact, exact.bfloat16().float(), None), fine) == fine
 
 
 def test_defects_are_seen_over_the_whole_path(oracle: Child) -> None:
@@ -185,6 +206,64 @@ def test_defects_are_seen_over_the_whole_path(oracle: Child) -> None:
     assert not judged(right, (best + 1) % 65)["ok"]
     assert oracle.compare([right, best], "sample", state_slot=0)["ok"]
     assert not oracle.compare([tail, best], "sample", state_slot=0)["ok"]
+
+
+def _timed(oracle: Child) -> torch.Tensor:
+    """A slot as a timed call has it: the task's own inputs, and no expectation of them yet."""
+    arena = oracle.arena()
+    oracle.call("fill", {"slot": 1})
+    oracle.call("expect", {"slot": 1})
+    oracle.call("fill", {"slot": 0})
+    return arena.input(0, 0).clone()
+
+
+def _sampled(oracle: Child, got: torch.Tensor, **more: Any) -> dict[str, Any]:
+    """What `sample` says of a timed call, after making sure that `compare` says the same."""
+    said = oracle.compare([got], "sample", **more)
+    oracle.call("expect", {"slot": 0})
+    checked = oracle.compare([got], **more)
+    assert said["ok"] == checked["ok"]
+    assert said["precision_ok"] == checked["outputs"][0]["precision_ok"]
+    return said
+
+
+def test_a_timed_call_passes_by_the_tolerance_that_was_asked_for(oracle: Child) -> None:
+    oracle.open(task_text("x|return x * 2", "[torch.randn(40, 30)]"))
+    x = _timed(oracle)
+    rough = x * 2 * (1 + 1e-3)
+    assert not oracle.compare([rough], "sample")["ok"]
+    assert _sampled(oracle, rough, tolerance=1e-2)["ok"]
+    assert not _sampled(oracle, x * 2 * (1 + 2e-4), tolerance=1e-5)["ok"]
+
+
+def test_a_timed_call_may_be_as_far_off_as_eager_is(oracle: Child) -> None:
+    # Eager loses most digits to cancellation; who keeps them differs from eager and is right.
+    oracle.open(task_text("x|return (x + 1e4) - 1e4", "[torch.randn(64, 64)]"))
+    assert _sampled(oracle, _timed(oracle))["ok"]
+
+
+def test_a_timed_call_that_is_less_precise_is_told(oracle: Child) -> None:
+    oracle.open(task_text("x|return x * 2", "[torch.randn(40, 30)]"))
+    x = _timed(oracle)
+    said = _sampled(oracle, x * 2 * (1 + 1e-5))
+    assert said["ok"]
+    assert not said["precision_ok"]
+
+
+def test_a_right_timed_call_costs_no_float64_run(oracle: Child) -> None:
+    oracle.open(task_text("x|return torch.softmax(x, -1)", "[torch.randn(40, 30)]"))
+    x = _timed(oracle)
+    other = torch.exp(x - x.amax(-1, keepdim=True))
+    assert oracle.compare([other / other.sum(-1, keepdim=True)], "sample")["by"] == "plain"
+
+
+def test_ties_pass_in_a_timed_call_as_they_do_in_a_check(oracle: Child) -> None:
+    oracle.open(task_text("x|return x.round().argmax(1)", "[torch.randn(50, 20)]"))
+    x = _timed(oracle).round()
+    last = 19 - x.flip(1).argmax(1)
+    assert not torch.equal(last, x.argmax(1))
+    assert _sampled(oracle, last)["ok"]
+    assert not _sampled(oracle, (last + 1) % 20)["ok"]
 
 
 def test_ties_of_an_argmax_may_go_either_way(oracle: Child) -> None:
