@@ -71,7 +71,8 @@ FileTree MainWindow::headBuffers(const std::string &taskPath) const
 {
     FileTree buffers;
     const fs::path folder = m_controller->headFolder(taskPath);
-    for (const auto &[path, text] : m_documents->openTexts()) {
+    // What is not edited may be older than the disk, where another window or the command line has landed something.
+    for (const auto &[path, text] : m_documents->unsavedTexts()) {
         const fs::path relative = fs::path(path).lexically_relative(folder);
         if (!relative.empty() && *relative.begin() != ".." && *relative.begin() != ".")
             buffers[relative.generic_string()] = text;
