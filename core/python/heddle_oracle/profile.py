@@ -9,30 +9,49 @@ from typing import Any
 import torch
 
 from heddle_oracle import counters
+from heddle_oracle.subject import settle_allocator
 from heddle_oracle.task import Task
 
-CALLS = 3
+WARM_CALLS = 2
+CALLS = 5
 
 
 def profile(task: Task) -> dict[str, Any]:
-    """{operators, flops, bytes_min, bytes_eager}; operators by self time in milliseconds for one
-    call, averaged over CALLS after one that warms up. Needs an otherwise idle machine."""
-    inputs = [[t.clone() for t in task.sample_inputs()] for _ in range(CALLS + 1)]
-    activities = [torch.profiler.ProfilerActivity.CPU]
+    """{operators, flops, bytes_min, bytes_eager}; operators by self time of one call, in ms.
+
+    It is the call that stands in the middle of CALLS by its whole time, so that one which another
+    program disturbed does not count. Needs an otherwise idle machine."""
+    settle_allocator()  # as in every process that is timed
     try:
-        task.forward(inputs.pop())
-        with torch.profiler.profile(activities=activities, record_shapes=True) as record:
-            for call in inputs:
-                task.forward(call)
+        for _ in range(WARM_CALLS):
+            task.forward(_copies(task))
+        calls = [_operators(task, _copies(task)) for _ in range(CALLS)]
     finally:
         task.restore_state()
     figures = counters.count(task)
     return {
-        "operators": _by_time(record.key_averages(group_by_input_shape=True)),
+        "operators": middle_call(calls),
         "flops": figures["flops"],
         "bytes_min": figures["bytes_min"],
         "bytes_eager": figures["bytes_eager"],
     }
+
+
+def _copies(task: Task) -> list[torch.Tensor]:
+    """Inputs that forward may write to."""
+    return [tensor.clone() for tensor in task.sample_inputs()]
+
+
+def _operators(task: Task, call: list[torch.Tensor]) -> list[dict[str, Any]]:
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, record_shapes=True) as record:
+        task.forward(call)
+    return _by_time(record.key_averages(group_by_input_shape=True))
+
+
+def middle_call(calls: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The operators of the call whose whole time is the median of all calls."""
+    return sorted(calls, key=lambda rows: sum(row["self_ms"] for row in rows))[len(calls) // 2]
 
 
 def _by_time(averages: Any) -> list[dict[str, Any]]:
@@ -44,7 +63,7 @@ def _by_time(averages: Any) -> list[dict[str, Any]]:
         name = str(event.key)
         if not name.startswith("aten::"):
             continue
-        own = float(event.self_cpu_time_total) / 1000.0 / CALLS
+        own = float(event.self_cpu_time_total) / 1000.0
         times[name] += own
         counts[name] += int(event.count)
         if own >= largest[name]:
@@ -55,7 +74,7 @@ def _by_time(averages: Any) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "count": max(1, round(counts[name] / CALLS)),
+            "count": counts[name],
             "self_ms": times[name],
             "share": times[name] / total if total > 0 else 0.0,
             "shapes": shapes[name],

@@ -8,6 +8,7 @@ import torch
 from conftest import Child, RemoteError, Timer, task_text, tensor_of
 
 from heddle_oracle import doorbell as bell
+from heddle_oracle.profile import middle_call
 
 BLOCK = task_text(
     "x|return torch.relu(self.n(self.l(x)))",
@@ -68,3 +69,8 @@ def test_figures_of_a_product_and_an_addition_are_exact(oracle: Child) -> None:
     product = report["operators"][names.index("aten::mm")]
     assert product["count"] == 1
     assert product["shapes"] == [[64, 32], [32, 16]]
+
+
+def test_operators_are_those_of_the_call_in_the_middle_and_a_disturbed_one_does_not_count() -> None:
+    calls = [[{"self_ms": 40.0}], [{"self_ms": 1.0}, {"self_ms": 1.5}], [{"self_ms": 2.0}]]
+    assert middle_call(calls) == calls[1]
