@@ -136,7 +136,8 @@ def require_callable(module: types.ModuleType, name: str, sources: Sources) -> A
     if value is None:
         remedies = {
             "Model": "name the reference module `class Model(nn.Module)`",
-            "get_inputs": "add `def get_inputs():` that returns the list of forward's arguments",
+            "get_inputs": "add `def get_inputs():` that returns the list of forward's arguments, "
+            "or a dict of them by name",
         }
         raise OracleError(
             "task_failed",

@@ -292,9 +292,20 @@ class Task:
             where = self.sources.line_where("def forward")
             raise OracleError(error.code, error.message, where, error.next_step) from error
         except BaseException as error:
-            raise self.sources.error(error, "forward failed") from error
+            failure = self.sources.error(error, "forward failed")
+            if self._has_list_and_dict():
+                failure.next_step = (
+                    "get_inputs returned a list and a dict, which are forward's first two "
+                    'arguments; to name them return one dict of all of them: {"x": …, "scale": …}'
+                )
+            raise failure from error
         finally:
             flags.restore(self.flags)
+
+    def _has_list_and_dict(self) -> bool:
+        """Whether get_inputs seems meant as (args, kwargs), which is no form of a task."""
+        kinds = [type(argument) for argument in (*self.args, *self.kwargs.values())][:2]
+        return kinds in ([list, dict], [tuple, dict])
 
     def _first_run(self) -> None:
         inputs = self.sample_inputs()

@@ -121,3 +121,18 @@ def test_a_task_is_opened_with_a_number_of_threads_and_uses_it(oracle: Child) ->
             oracle.open(GOOD, threads=threads)
         assert caught.value.code == "invalid_input"
     assert oracle.open(GOOD, threads=2)["environment"]["threads"] == 2
+
+
+def test_a_list_and_a_dict_as_inputs_are_told_how_to_name_arguments(
+    oracle_zygote: ZygoteProcess,
+) -> None:
+    source = task_text("x, y=None, *, k=2.0|return x * k", "([torch.randn(4)], {'k': 3.0})")
+    child = oracle_zygote.fork()
+    try:
+        with pytest.raises(RemoteError) as caught:
+            child.open(source, PATH)
+    finally:
+        oracle_zygote.children.remove(child)
+        child.kill()
+    assert caught.value.code == "task_failed"
+    assert "one dict of all of them" in caught.value.next
