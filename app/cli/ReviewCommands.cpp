@@ -4,8 +4,10 @@
 
 #include "core/diff/TreeDiff.h"
 #include "core/verify/Words.h"
+#include "core/workbench/TaskText.h"
 
 #include <charconv>
+#include <optional>
 
 namespace heddle::cli {
 
@@ -28,13 +30,32 @@ Json proposalJson(const ProposalRow &row)
             {"summary", row.summary},     {"state", row.state}};
 }
 
-std::string badge(Store &store, const ProposalRow &row)
+/// The newest verdict on a proposal, for the task as it is on disk where there is one.
+struct Judged {
+    std::optional<VerdictRow> verdict;
+    bool isOutdated = false; ///< it was for another text of the task, or for another --mode
+};
+
+Result<Judged> judgedOf(const Context &context, Store &store, const ProposalRow &row)
 {
-    auto verdict = store.verdict(row.candidate);
-    if (!verdict || !*verdict)
+    const auto present = presentTaskDigest(store.workspace(), row.taskPath, context.environment().mode);
+    if (present) {
+        HEDDLE_TRY(std::optional<VerdictRow> verdict, store.verdict(row.candidate, {}, *present));
+        if (verdict)
+            return Judged{std::move(verdict), false};
+    }
+    HEDDLE_TRY(std::optional<VerdictRow> verdict, store.verdict(row.candidate));
+    return Judged{std::move(verdict), true};
+}
+
+std::string badge(const Judged &judged)
+{
+    if (!judged.verdict)
         return "not judged";
-    const Json &report = (*verdict)->report;
-    std::string text = classText((*verdict)->verdictClass) + ", " + (*verdict)->stage;
+    const Json &report = judged.verdict->report;
+    std::string text = classText(judged.verdict->verdictClass) + ", " + judged.verdict->stage;
+    if (judged.isOutdated)
+        return text + ", for another version of the task";
     const Json &deployed = memberOr(memberOr(report, "speedup"), "deployed");
     if (deployed.is_object())
         text += ", " + ratioText(memberOr(deployed, "compile")) + " vs compile";
@@ -92,9 +113,10 @@ int listProposals(Context &context)
         HEDDLE_TRY(const std::vector<ProposalRow> rows, workbench->store().proposals());
         Json list = Json::array();
         for (const ProposalRow &row : rows) {
+            HEDDLE_TRY(const Judged judged, judgedOf(context, workbench->store(), row));
             list.push_back(proposalJson(row));
             text += row.id + "  " + row.state + "  " + row.taskPath + "  " + row.summary + "  ["
-                + badge(workbench->store(), row) + "]\n";
+                + badge(judged) + "]\n";
         }
         if (rows.empty())
             text = "no proposals in this workspace yet\n";
@@ -117,7 +139,8 @@ int showProposal(Context &context, const std::string &id)
             HEDDLE_TRY(base, store.tree(row->base));
         }
         HEDDLE_TRY(const FileTree proposed, store.tree(row->candidate));
-        text = row->id + "  " + row->state + "  " + row->summary + "\n" + badge(store, *row) + "\n";
+        HEDDLE_TRY(const Judged judged, judgedOf(context, store, *row));
+        text = row->id + "  " + row->state + "  " + row->summary + "\n" + badge(judged) + "\n";
         Json files = Json::array();
         for (const FileDiff &file : diffTrees(base, proposed)) {
             text += "--- " + file.name + '\n' + unifiedText(file.hunks);
@@ -126,9 +149,8 @@ int showProposal(Context &context, const std::string &id)
         }
         Json out = proposalJson(*row);
         out["diff"] = files;
-        HEDDLE_TRY(const std::optional<VerdictRow> verdict, store.verdict(row->candidate));
-        if (verdict)
-            out["report"] = verdict->report;
+        if (judged.verdict)
+            out[judged.isOutdated ? "report_of_another_version" : "report"] = judged.verdict->report;
         return out;
     };
     return finish(context, run(), text, "proposals show");
