@@ -208,7 +208,11 @@ int restoreRevision(Context &context, const std::string &task, const std::string
 {
     const auto run = [&]() -> Result<Json> {
         HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
-        return workbench->restore(task, revision, "person");
+        // As every other command names tasks; what `proposals list` prints counts from the workspace.
+        std::error_code code;
+        const std::filesystem::path here = std::filesystem::absolute(task, code);
+        return workbench->restore(std::filesystem::exists(here, code) ? here.string() : task, revision,
+                                  "person");
     };
     return finish(context, run(), "restored\n", "proposals restore");
 }

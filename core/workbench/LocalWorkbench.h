@@ -58,7 +58,7 @@ public:
     Result<Json> undo(std::int64_t decision, const std::string &actor, const FileTree &openBuffers) override;
     Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
                          const std::string &text, const std::string &actor) override;
-    Result<Json> restore(const std::string &taskPath, const std::string &revision, const std::string &actor,
+    Result<Json> restore(const std::string &task, const std::string &revision, const std::string &actor,
                          const FileTree &openBuffers) override;
     Result<Json> previewExport(const std::string &session, const std::string &candidate,
                                const std::string &as, const CancelToken &cancel,

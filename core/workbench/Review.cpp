@@ -304,9 +304,16 @@ Result<void> LocalWorkbench::comment(const std::string &proposal, const std::str
     return {};
 }
 
-Result<Json> LocalWorkbench::restore(const std::string &taskPath, const std::string &revision,
+Result<Json> LocalWorkbench::restore(const std::string &task, const std::string &revision,
                                      const std::string &actor, const FileTree &openBuffers)
 {
+    const fs::path file = taskFileOf(m_store->workspace(), task);
+    std::error_code code;
+    if (!fs::is_regular_file(file, code))
+        return Error(Code::NotFound, "there is no such task file", file.string(),
+                     "name the task whose head it is to be: heddle-cli proposals list shows them");
+    // One key for each file, as sessions have it, however the file is named here.
+    const std::string taskPath = taskPathOf(m_store->workspace(), file);
     HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));
     HEDDLE_TRY(const ReviewLock lock, ReviewLock::take(m_store->folder()));
     HEDDLE_TRY(const HeadFiles files, HeadFiles::read(headFolder(taskPath), openBuffers));

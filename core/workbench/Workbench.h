@@ -105,8 +105,9 @@ public:
                               const FileTree &openBuffers = {}) = 0;
     virtual Result<void> comment(const std::string &proposal, const std::string &file, int line, int hunk,
                                  const std::string &text, const std::string &actor) = 0;
-    /// Makes a revision of before the head again. What is on screen or on disk until then is kept as a revision.
-    virtual Result<Json> restore(const std::string &taskPath, const std::string &revision,
+    /// Makes a revision of before the head again. What is on screen or on disk until then is kept as a revision. `task`:
+    /// absolute, or relative to the workspace; NotFound where there is no such file.
+    virtual Result<Json> restore(const std::string &task, const std::string &revision,
                                  const std::string &actor, const FileTree &openBuffers = {}) = 0;
 
     /// What an export would write, without writing it: {"files": {name: text}, "as", "checked"}. `as`: "modelnew" or

@@ -210,6 +210,32 @@ TEST_F(ReviewTest, RestoreMakesAnEarlierRevisionTheHeadAndCanBeUndone)
     EXPECT_EQ(onDisk(), second);
 }
 
+TEST_F(ReviewTest, ARestoreKnowsTheTaskByAnyNameOfItsFileAndMakesNoSecondHead)
+{
+    const std::string first = stringOr(accept(propose(First)), "revision");
+    accept(propose({{"plan.json", "{}\n"}, {"kernels/k.cpp", numberedLines({{3, "three"}})}}));
+    const std::string absolute = (head().parent_path() / "t.py").string();
+    const auto restored = workbench().restore(absolute, first, "person");
+    ASSERT_TRUE(restored) << restored.error().text();
+    EXPECT_EQ(headDigest(), first);
+    EXPECT_FALSE(*store().head(absolute));
+    ASSERT_TRUE(workbench().undo(integerOr(*restored, "event", 0), "person"));
+    EXPECT_TRUE(workbench().restore("t.heddle/../t.py", first, "person"));
+    EXPECT_EQ(headDigest(), first);
+}
+
+TEST_F(ReviewTest, ARestoreForATaskThatIsNotThereIsRefusedAndMakesNothing)
+{
+    const std::string first = stringOr(accept(propose(First)), "revision");
+    for (const char *name : {"typo.py", "t", "t.heddle"}) {
+        const auto refused = workbench().restore(name, first, "person");
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().code(), Code::NotFound);
+        EXPECT_FALSE(*store().head(name));
+    }
+    EXPECT_FALSE(std::filesystem::exists(workbench().headFolder("typo.py")));
+}
+
 TEST_F(ReviewTest, WindowsLineEndsOfThePersonAreKept)
 {
     accept(propose(First));
