@@ -3,6 +3,7 @@
 
 #include "core/base/Digest.h"
 #include "core/plan/CandidateFormat.h"
+#include "core/workbench/Comparison.h"
 
 namespace heddle {
 
@@ -205,15 +206,22 @@ Result<Json> LocalWorkbench::judge(const std::string &id, const FileTree &files,
     HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_TRY(Json judged, judgeCandidate(*open, files, options, cancel, progress));
     Json report = std::move(judged["report"]);
-    if (!options.against.empty()) {
-        HEDDLE_TRY(const FileTree other, m_store->tree(options.against));
-        HEDDLE_TRY(
-            const Json compared,
-            callTask(*open, "candidate.compare",
-                     {{"subject", {{"files", files}}}, {"other", {{"files", other}}}, {"judgements", 1}},
-                     cancel, progress));
-        report["against"] = {{"candidate", options.against}, {"speedup", memberOr(compared, "ratios").at(0)}};
+    if (options.against.empty())
+        return report;
+    const std::string reason = reasonNotTimed(report);
+    if (!reason.empty()) {
+        // What kept this judgement from being timed would disturb a comparison as well.
+        report["against"] = againstJson(options.against, Error(Code::Environment, reason));
+        return report;
     }
+    HEDDLE_TRY(const FileTree other, m_store->tree(options.against));
+    auto compared =
+        callTask(*open, "candidate.compare",
+                 {{"subject", {{"files", files}}}, {"other", {{"files", other}}}, {"judgements", 1}}, cancel,
+                 progress);
+    if (!compared && compared.error().code() == Code::Cancelled)
+        return std::move(compared).error();
+    report["against"] = againstJson(options.against, compared);
     return report;
 }
 

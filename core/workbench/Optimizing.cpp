@@ -12,7 +12,7 @@ Result<Json> LocalWorkbench::optimize(const std::string &id, const OptimizeOptio
                      "use --policy builtin");
     HEDDLE_TRY(OpenSession * open, session(id));
     HEDDLE_CHECK_OK(lint(id, cancel, progress));
-    PolicyTools tools(*this, *open, options.budgetSeconds, cancel, progress);
+    PolicyTools tools(*this, *open, options, cancel, progress);
     auto outcome = BuiltinOptimizer().run(tools);
     Json report{{"task", taskJson(*open)},
                 {"target", {{"name", m_worker->target()}}},

@@ -29,12 +29,14 @@ Json shortened(const std::string &value) { return {{"value", value}}; }
 
 } // namespace
 
-PolicyTools::PolicyTools(LocalWorkbench &workbench, OpenSession &session, double budgetSeconds,
+PolicyTools::PolicyTools(LocalWorkbench &workbench, OpenSession &session, const OptimizeOptions &options,
                          CancelToken cancel, ProgressSink progress)
     : m_workbench(workbench),
       m_session(session),
       m_end(Clock::now()
-            + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(budgetSeconds))),
+            + std::chrono::duration_cast<Clock::duration>(
+                std::chrono::duration<double>(options.budgetSeconds))),
+      m_tolerance(options.tolerance),
       m_cancel(std::move(cancel)),
       m_progress(std::move(progress))
 {
@@ -123,11 +125,19 @@ Result<Json> PolicyTools::compile(const std::string &candidate)
     });
 }
 
+Result<Json> PolicyTools::judge(const std::string &candidate, const std::string &stage)
+{
+    HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
+    JudgeOptions options;
+    options.stage = stage;
+    options.tolerance = m_tolerance;
+    return m_workbench.judgeCandidate(m_session, files, options, m_cancel, m_progress);
+}
+
 Result<Json> PolicyTools::verify(const std::string &candidate)
 {
     return recorded("verify", {{"candidate", candidate}}, [&]() -> Result<Json> {
-        HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
-        HEDDLE_TRY(Json judged, m_workbench.judgeCandidate(m_session, files, {}, m_cancel, m_progress));
+        HEDDLE_TRY(Json judged, judge(candidate, "quick"));
         Json report = std::move(judged["report"]);
         report["event"] = judged["event"];
         return report;
@@ -159,10 +169,7 @@ Result<Json> PolicyTools::submit(const std::string &candidate, const std::string
 
 Result<Json> PolicyTools::submitJudged(const std::string &candidate, const std::string &summary)
 {
-    HEDDLE_TRY(const FileTree files, m_workbench.store().tree(candidate));
-    JudgeOptions options;
-    options.stage = "confirmed";
-    HEDDLE_TRY(Json judged, m_workbench.judgeCandidate(m_session, files, options, m_cancel, m_progress));
+    HEDDLE_TRY(Json judged, judge(candidate, "confirmed"));
     const Json &report = judged["report"];
     Json result{{"report", report}, {"event", judged["event"]}, {"proposal", nullptr}};
     m_lastReport = report;

@@ -20,8 +20,9 @@ struct BestSubmission {
 /// measured an event of its own whose id the answer carries under "event". Lives as long as the policy runs.
 class PolicyTools final : public Tools {
 public:
-    PolicyTools(LocalWorkbench &workbench, OpenSession &session, double budgetSeconds, CancelToken cancel,
-                ProgressSink progress);
+    /// Of `options` the budget, which begins now, and the tolerance that every judgement of the session keeps to.
+    PolicyTools(LocalWorkbench &workbench, OpenSession &session, const OptimizeOptions &options,
+                CancelToken cancel, ProgressSink progress);
 
     const CancelToken &cancel() const override { return m_cancel; }
     double secondsLeft() const override;
@@ -46,11 +47,13 @@ private:
     template<typename Work>
     auto recorded(const std::string &tool, Json arguments, const Work &work) -> decltype(work());
     Result<Event> append(const std::string &type, const Json &data);
+    Result<Json> judge(const std::string &candidate, const std::string &stage);
     Result<Json> submitJudged(const std::string &candidate, const std::string &summary);
 
     LocalWorkbench &m_workbench;
     OpenSession &m_session;
     std::chrono::steady_clock::time_point m_end;
+    std::optional<double> m_tolerance;
     CancelToken m_cancel;
     ProgressSink m_progress;
     std::optional<BestSubmission> m_best;

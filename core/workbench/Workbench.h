@@ -39,6 +39,7 @@ struct JudgeOptions {
 struct OptimizeOptions {
     std::string policy = "builtin";
     double budgetSeconds = 120.0;
+    std::optional<double> tolerance;    ///< as in JudgeOptions
     std::filesystem::path exportFolder; ///< empty: none
 };
 
@@ -78,7 +79,8 @@ public:
                               const ProgressSink &progress) = 0;
     virtual Result<Json> baseline(const std::string &session, const CancelToken &cancel,
                                   const ProgressSink &progress) = 0;
-    /// Returns the report (core/schemas/report.schema.json).
+    /// Returns the report (core/schemas/report.schema.json). "against" has a "speedup", or null and a "message" where the
+    /// candidates could not be compared; the verdict is the same.
     virtual Result<Json> judge(const std::string &session, const FileTree &files, const JudgeOptions &options,
                                const CancelToken &cancel, const ProgressSink &progress) = 0;
     /// Runs a policy; returns the report of the best candidate, or with "candidate": null and a "reason".
