@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from conftest import Child, task_text
+from conftest import Child, RemoteError, task_text
 
 from heddle_oracle.domain import infer
 from heddle_oracle.families import FAMILIES, draw, in_domain
@@ -108,3 +108,64 @@ def test_a_family_whose_reference_is_not_finite_is_dropped(oracle: Child) -> Non
     assert oracle.call("expect", {"slot": 0})["dropped"]
     oracle.call("fill", {"slot": 0, "family": "heavy_tailed"})
     assert not oracle.call("expect", {"slot": 0})["dropped"]
+
+
+def test_a_family_that_the_reference_refuses_is_dropped_and_the_task_stays_usable(
+    oracle: Child,
+) -> None:
+    oracle.open(
+        task_text(
+            "p, y|return F.binary_cross_entropy(p, y)",
+            "[torch.rand(30, 20), torch.rand(30, 20)]",
+        )
+    )
+    oracle.arena()
+    assert not oracle.call("fill", {"slot": 0, "family": "signed"})["dropped"]
+    refused = oracle.call("expect", {"slot": 0})
+    assert refused["dropped"]
+    assert "the reference raised" in refused["reason"]
+    assert "\n" not in refused["reason"]
+    for family in ("task", "heavy_tailed", "extreme_scale", "structured"):
+        assert not oracle.call("fill", {"slot": 0, "family": family})["dropped"]
+        assert not oracle.call("expect", {"slot": 0})["dropped"]
+
+
+def test_extreme_scale_passes_over_a_factor_that_the_reference_refuses(oracle: Child) -> None:
+    oracle.open(
+        task_text(
+            "x|assert float(x.abs().max()) < 100; return x * 2",
+            "[torch.randn(400)]",
+        )
+    )
+    oracle.arena()
+    for _ in range(4):
+        assert (
+            oracle.call("fill", {"slot": 0, "family": "extreme_scale"})["detail"] == "scale 0.001"
+        )
+
+
+def test_a_family_without_any_factor_is_dropped_with_what_the_reference_said(oracle: Child) -> None:
+    oracle.open(
+        task_text(
+            "x|assert 0.5 < float(x.std()) < 2, 'other scale'; return x * 2",
+            "[torch.randn(400)]",
+        )
+    )
+    oracle.arena()
+    dropped = oracle.call("fill", {"slot": 0, "family": "extreme_scale"})
+    assert dropped["dropped"]
+    assert "other scale" in dropped["reason"]
+
+
+def test_a_reference_that_refuses_its_own_inputs_fails_the_task(oracle: Child) -> None:
+    oracle.open(
+        task_text(
+            "x|self.n = getattr(self, 'n', 0) + 1; assert self.n < 3; return x * 2",
+            "[torch.randn(400)]",
+        )
+    )
+    oracle.arena()
+    oracle.call("fill", {"slot": 0, "family": "task"})
+    with pytest.raises(RemoteError) as caught:
+        oracle.call("expect", {"slot": 0})
+    assert caught.value.code == "task_failed"

@@ -255,8 +255,7 @@ private:
             {{"sets", m_precisions}});
         const Json error{{"error_of_budget", m_worstError}, {"rms_of_eager", m_worstRatio}};
         m_sheet.pass("correct", "right on every set within the error budget", error);
-        m_sheet.pass("domain", "right on signed, heavy-tailed, extreme and structured inputs too",
-                     {{"dropped", m_sets.dropped()}});
+        summariseDomain();
         m_sheet.pass("precision", "its error is within four times eager's own", error);
         m_sheet.pass("outputs_written", "every element of every output was written over poison");
         m_sheet.pass("inputs_unchanged", "inputs and parameters were byte for byte as before");
@@ -265,6 +264,27 @@ private:
         else
             m_sheet.skip("guard_zones", "Python candidates allocate for themselves: no guard zones");
         m_sheet.pass("repeatable", "the same inputs at other addresses gave the right result again");
+    }
+
+    /// Of the families beyond the task's own: those that were used, by name, and never those that were dropped.
+    void summariseDomain()
+    {
+        std::string others;
+        for (const std::string &family : m_families) {
+            if (family != "task")
+                others += (others.empty() ? "" : ", ") + family;
+        }
+        std::string dropped;
+        for (const std::string &reason : m_sets.dropped())
+            dropped += (dropped.empty() ? "" : "; ") + reason;
+        const Json data{{"dropped", m_sets.dropped()}};
+        if (others.empty())
+            m_sheet.skip("domain", "only inputs like the given ones could be tried: " + dropped, data);
+        else
+            m_sheet.pass("domain",
+                         "right on these families of inputs too: " + others
+                             + (dropped.empty() ? "" : " (not used: " + dropped + ")"),
+                         data);
     }
 
     /// The candidate died, hung or misbehaved on the doorbell: a finding. Anything else is the environment's.

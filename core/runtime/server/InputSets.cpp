@@ -21,9 +21,9 @@ const std::vector<InputSets::Recipe> &InputSets::recipes()
 {
     // Sets of one state slot stand together: a slot is refilled only when no prepared set needs it any more.
     static const std::vector<Recipe> list{
-        {"task", 0, true, true},          {"signed", 0, false, false},
-        {"heavy_tailed", 1, true, false}, {"extreme_scale", 1, false, false},
-        {"structured", 1, false, false},  {"task", constructedState, true, true},
+        {"task", randomisedState, true, true}, {"signed", randomisedState, false, false},
+        {"heavy_tailed", 1, true, false},      {"extreme_scale", 1, false, false},
+        {"structured", 1, false, false},       {"task", constructedState, true, true},
     };
     return list;
 }
@@ -108,13 +108,15 @@ Result<std::optional<InputSet>> InputSets::next(Oracle &oracle, const CallOption
     while (m_next < recipes().size()) {
         const std::size_t index = m_next++;
         std::optional<InputSet> set = std::exchange(m_ready[index], std::nullopt);
-        const bool wasDropped = !set && !m_readyDropped[index].empty();
-        if (!set && !wasDropped) {
+        // As single-use as a set: another draw of the family, in the next judgement, may be usable.
+        std::string dropped = std::exchange(m_readyDropped[index], {});
+        if (!set && dropped.empty()) {
             HEDDLE_TRY(set, make(oracle, index, options));
+            dropped = std::exchange(m_readyDropped[index], {});
         }
         if (set)
             return set;
-        m_dropped.push_back(m_readyDropped[index]);
+        m_dropped.push_back(std::move(dropped));
     }
     return std::optional<InputSet>();
 }

@@ -44,6 +44,7 @@ public:
     const std::vector<std::string> &updates() const { return m_updates; }
 
     static constexpr int constructedState = 2;
+    static constexpr int randomisedState = 0; ///< filled by the first set of each judgement
 
 private:
     struct Recipe {
@@ -60,7 +61,7 @@ private:
     std::vector<std::uint64_t> m_outputBytes;
     std::vector<std::string> m_updates;
     std::vector<std::optional<InputSet>> m_ready; ///< by recipe, prepared ahead
-    std::vector<std::string> m_readyDropped;      ///< by recipe: why its family was dropped, or empty
+    std::vector<std::string> m_readyDropped;      ///< by recipe: why this draw was dropped, or empty
     std::vector<std::string> m_dropped;
     std::size_t m_next = 0;
 };

@@ -33,14 +33,15 @@ void TaskHost::drop()
     m_oracle.reset();
 }
 
-/// Runs work on the oracle; whatever leaves the oracle in an unknown state ends it.
+/// Runs work on the oracle; whatever leaves the oracle in an unknown state ends it. One that did not answer in time has been
+/// given up by its own channel; a candidate's time-out is none of the oracle's.
 template<typename Work>
 auto TaskHost::guarded(const Work &work) -> decltype(work())
 {
     auto result = work();
     if (!m_oracle || !m_oracle->isUsable())
         drop();
-    else if (!result && (result.error().code() == Code::Cancelled || result.error().code() == Code::TimedOut))
+    else if (!result && result.error().code() == Code::Cancelled)
         drop();
     return result;
 }
@@ -52,6 +53,7 @@ Result<Json> TaskHost::open(const CancelToken &cancel)
     drop();
     HEDDLE_TRY(Oracle oracle, Oracle::open(m_machine.oracles(), m_task, m_machine.threads(), cancel));
     m_oracle.emplace(std::move(oracle));
+    m_canPrepare = true;
     auto sets = InputSets::create(*m_oracle, setBudgetBytes, callOptions(cancel, std::chrono::seconds(60)));
     if (!sets) {
         drop();
@@ -146,6 +148,7 @@ Result<Json> TaskHost::judge(const JudgeRequest &request, const CancelToken &can
                              const ProgressSink &progress)
 {
     HEDDLE_CHECK_OK(ensureBaselines(BaselineDepth::Strongest, cancel, progress));
+    m_canPrepare = true;
     return guarded([&] { return heddle::judge(context(), request, cancel, progress); });
 }
 
@@ -169,10 +172,12 @@ JudgeContext TaskHost::context()
 
 bool TaskHost::prepareAhead()
 {
-    if (!m_oracle || !m_sets || !m_oracle->isUsable())
+    if (!m_canPrepare || !m_oracle || !m_sets || !m_oracle->isUsable())
         return false;
     const auto prepared =
         guarded([&] { return m_sets->prepareOne(*m_oracle, callOptions({}, std::chrono::seconds(60))); });
+    // What failed would fail again at once; the next judgement meets it and says so.
+    m_canPrepare = prepared.has_value();
     return prepared && *prepared;
 }
 

@@ -31,7 +31,7 @@ public:
     /// compareSides() on this task.
     Result<Json> compare(const CompareSide &subject, const CompareSide &other, int judgements,
                          const CancelToken &cancel, const ProgressSink &progress);
-    /// One small step of idle work; false when there is none.
+    /// One small step of idle work; false when there is none, or when the last one failed.
     bool prepareAhead();
     /// Kills the oracle, as a request that failed or was cancelled demands.
     void drop();
@@ -54,6 +54,7 @@ private:
     BaselineDepth m_depth = BaselineDepth::Eager;
     std::optional<TaskRoof> m_roof;
     Json m_profile;
+    bool m_canPrepare = true; ///< idle work has not failed since the last request for a verdict
 };
 
 } // namespace heddle

@@ -20,6 +20,53 @@ std::string modelNew(const std::string &module, const std::string &forward)
 
 } // namespace
 
+TEST_F(PythonCandidates, aTaskThatRefusesAFamilyIsJudgedOnTheOthersAndSaysSo)
+{
+    const std::string source =
+        "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\nclass Model(nn.Module):\n"
+        "    def forward(self, p, y):\n        return F.binary_cross_entropy(p, y, reduction='none')\n\n\n"
+        "def get_inputs():\n    return [torch.rand(128, 64) * 0.9 + 0.05, torch.rand(128, 64)]\n";
+    const auto opened = s_worker->handle("task.open", {{"path", "loss.py"}, {"source", source}}, {}, {});
+    ASSERT_TRUE(opened) << opened.error().text();
+    const FileTree files{{"model_new.py",
+                          "import numpy as np\nimport torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+                          "    def forward(self, p, y):\n        p, y = p.numpy(), y.numpy()\n"
+                          "        return torch.from_numpy(-(y * np.log(p) + (1 - y) * np.log1p(-p)))\n"}};
+    const auto report = s_worker->handle("candidate.judge",
+                                         {{"handle", stringOr(*opened, "handle")}, {"files", files}}, {}, {});
+    ASSERT_TRUE(report) << report.error().text();
+    EXPECT_EQ(statusOf(report, "correct"), "passed") << report->dump(1);
+    EXPECT_EQ(statusOf(report, "domain"), "passed");
+    const std::string domain = messageOf(report, "domain");
+    EXPECT_NE(domain.find("not used: signed: the reference raised"), std::string::npos) << domain;
+    EXPECT_EQ(domain.find("signed"), domain.rfind("signed")) << domain;
+}
+
+TEST_F(PythonCandidates, aFamilyThatWasDroppedIsDrawnAgainForTheNextVerdict)
+{
+    // It refuses the first two draws beyond its own inputs, as one does that some draws break.
+    const std::string source =
+        "import torch\nimport torch.nn as nn\n\nrefused = [0]\n\n\nclass Model(nn.Module):\n"
+        "    def forward(self, x):\n        if x.min() < 0 and refused[0] < 2:\n            refused[0] += 1\n"
+        "            raise ValueError('not this draw')\n        return x * 2\n\n\n"
+        "def get_inputs():\n    return [torch.rand(128, 64)]\n";
+    const auto opened = s_worker->handle("task.open", {{"path", "moody.py"}, {"source", source}}, {}, {});
+    ASSERT_TRUE(opened) << opened.error().text();
+    const FileTree files{
+        {"model_new.py",
+         "import numpy as np\nimport torch\n\n\nclass ModelNew(torch.nn.Module):\n"
+         "    def forward(self, x):\n        return torch.from_numpy(np.multiply(x.numpy(), 2))\n"}};
+    std::vector<std::string> said;
+    for (int i = 0; i < 4; ++i) {
+        const auto report = s_worker->handle(
+            "candidate.judge", {{"handle", stringOr(*opened, "handle")}, {"files", files}}, {}, {});
+        ASSERT_TRUE(report) << report.error().text();
+        said.push_back(messageOf(report, "families"));
+    }
+    EXPECT_EQ(said.front().find("signed"), std::string::npos) << said.front();
+    EXPECT_NE(said.back().find("signed"), std::string::npos) << said.back();
+}
+
 TEST_F(PythonCandidates, pyTorchsOwnOperatorsAreAFallback)
 {
     const auto report = judgePython(modelNew("", "        return torch.addcmul(self.bias, x, self.weight)"));
