@@ -22,8 +22,10 @@ enum HeddleOp {
 };
 
 enum HeddleCallFlags {
-    HEDDLE_CALL_GUARDED = 1 /* PREPARE and CALL: guard zones round every buffer, outputs and scratch
-                               filled with 0xFF bytes (NaN) first; never set for timed calls */
+    HEDDLE_CALL_GUARDED = 1,       /* PREPARE and CALL: guard zones round every buffer, outputs and scratch
+                                filled with 0xFF bytes (NaN) first; never set for timed calls */
+    HEDDLE_CALL_STATE_IN_PLACE = 2 /* PREPARE: a Python candidate's state is copied into its own tensors,
+                                      behind load_state_dict; an executor does so in any case */
 };
 
 enum { HEDDLE_GUARD_BYTES = 256, HEDDLE_GUARD_FILL = 0xA5 };

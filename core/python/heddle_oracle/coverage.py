@@ -45,7 +45,7 @@ def coverage(subject: ModuleSubject, slot: int, state_slot: int) -> dict[str, An
     `framework` is the self time of aten operators under the profiler over the profiled wall time;
     the rest counts as the candidate's own. Reported by the candidate's process: evidence, no proof.
     """
-    subject.prepare(slot, state_slot, False)
+    subject.prepare(slot, state_slot, 0)
     shares = []
     for _ in range(CALLS + 1):
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as record:

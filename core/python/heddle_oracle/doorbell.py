@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 OP_PREPARE, OP_CALL, OP_EMPTY, OP_RELEASE, OP_EXIT = 1, 2, 3, 4, 5
-CALL_GUARDED = 1
+CALL_GUARDED, CALL_STATE_IN_PLACE = 1, 2
 GUARD_BYTES = 256
 GUARD_FILL = 0xA5
 MAX_OUTPUTS = 64
@@ -73,14 +73,18 @@ class Subject(Protocol):
     def begin_block(self) -> None:
         """Before the loop: draws new memory for what is not state."""
 
-    def prepare(self, slot: int, state_slot: int, guarded: bool) -> Spans:
-        """Copies the slots into private memory; returns its spans: inputs, then state."""
+    def prepare(self, slot: int, state_slot: int, flags: int) -> Spans:
+        """Copies the slots into private memory; returns its spans: inputs, then state.
 
-    def poison(self) -> None:
-        """Before a guarded call: leaves NaN patterns where fresh memory will come from."""
+        `flags`: CALL_GUARDED puts guard zones round the inputs, CALL_STATE_IN_PLACE copies another
+        state into the subject's own tensors instead of loading it.
+        """
 
     def call(self) -> Spans:
         """One call; returns (address, bytes) of the outputs, then of the updated state."""
+
+    def call_on_poison(self) -> Spans:
+        """A guarded call: like call(), while new memory comes filled with NaN patterns."""
 
     def release(self) -> None:
         """Frees the outputs of the last call."""
@@ -142,12 +146,11 @@ def serve(page: Page, subject: Subject) -> None:
             op = bell.op
             try:
                 if op == OP_CALL:
-                    if bell.flags & CALL_GUARDED:
-                        subject.poison()
-                    bell.outputCount = _publish(subject.call(), outputs, MAX_OUTPUTS, "outputs")
-                elif op == OP_PREPARE:
                     guarded = bool(bell.flags & CALL_GUARDED)
-                    spans = subject.prepare(bell.slot, bell.stateSlot, guarded)
+                    spans = subject.call_on_poison() if guarded else subject.call()
+                    bell.outputCount = _publish(spans, outputs, MAX_OUTPUTS, "outputs")
+                elif op == OP_PREPARE:
+                    spans = subject.prepare(bell.slot, bell.stateSlot, bell.flags)
                     bell.inputCount = _publish(
                         spans, inputs, MAX_INPUTS, "inputs and state tensors"
                     )

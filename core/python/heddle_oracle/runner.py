@@ -25,7 +25,7 @@ from heddle_oracle.encode import decode
 from heddle_oracle.errors import Code, OracleError, is_out_of_memory
 from heddle_oracle.service import Request, serve_methods
 from heddle_oracle.state import StatePlace, state_places
-from heddle_oracle.subject import ModuleSubject
+from heddle_oracle.subject import ModuleSubject, can_poison
 
 
 class Runner:
@@ -34,6 +34,7 @@ class Runner:
     def __init__(self, sandbox_report: dict[str, Any]) -> None:
         self._sandbox = sandbox_report
         self._subject: ModuleSubject | None = None
+        self._poisons = False
 
     def handlers(self) -> dict[str, Any]:
         return {"load": self._load, "serve": self._serve, "coverage": self._coverage}
@@ -50,6 +51,8 @@ class Runner:
             arena = ArenaView(fd, layout, writable=False)
         finally:
             os.close(fd)
+        # Asked before the candidate's code runs: what is found is then ours.
+        self._poisons = can_poison([int(entry["bytes"]) for entry in layout["outputs"]])
         folder = _write_files(files, entry)
         module = _import_entry(folder, entry)
         maker = getattr(module, class_name, None)
@@ -86,6 +89,7 @@ class Runner:
             "state_by": state_by,
             "state_missing": missing,
             "parameters": list(own),
+            "poisons": self._poisons,
             "threads": torch.get_num_threads(),
         }
 

@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch.utils import _pytree as pytree
 
 from heddle_oracle.arena import ArenaView
-from heddle_oracle.doorbell import GUARD_BYTES, GUARD_FILL, Spans
+from heddle_oracle.doorbell import (
+    CALL_GUARDED,
+    CALL_STATE_IN_PLACE,
+    GUARD_BYTES,
+    GUARD_FILL,
+    Spans,
+)
 from heddle_oracle.encode import DTYPES, decode
 
 _data_ptr = torch.Tensor.data_ptr
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+_mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
 _CALL_ALIGNMENT = 64
 
 
@@ -39,6 +47,44 @@ def give_back_pages() -> None:
     """Returns the free memory of this process's heap to the system (malloc_trim(3))."""
     if _malloc_trim is not None:
         _malloc_trim(0)
+
+
+_M_PERTURB = -6
+# glibc fills what it hands out with the complement of this value's low byte: 0xFF, a NaN in every
+# floating type. A higher bit is set because 0 would switch the filling off.
+_FILL_WITH_ONES = 0x100
+# Blocks up to this many bytes, with malloc's own padding, may come from caches that it doesn't
+# fill: those are used up first, by more blocks than its caches and bins of one size hold.
+_LARGEST_CACHED_BLOCK = 2048
+_CACHED_BLOCKS = 32
+# Larger blocks are mapped one by one, whatever their size (DEFAULT_MMAP_THRESHOLD_MAX).
+_MAPPED_BLOCK = 33 << 20
+
+
+@contextlib.contextmanager
+def poisoned_memory(sizes: Sequence[int]) -> Iterator[bool]:
+    """While it lasts, memory from malloc, PyTorch's included, comes filled with 0xFF (mallopt(3),
+    M_PERTURB), PyTorch's blocks of these sizes in particular. Yields whether malloc can do that at
+    all. What another allocator keeps for itself (NumPy's of small blocks) stays as it was."""
+    if _mallopt is None or _mallopt(_M_PERTURB, _FILL_WITH_ONES) != 1:
+        yield False
+        return
+    try:
+        small = [size for size in sizes if size <= _LARGEST_CACHED_BLOCK]
+        held = [torch.empty(n, dtype=torch.uint8) for n in small for _ in range(_CACHED_BLOCKS)]
+        yield True
+        del held
+    finally:
+        _mallopt(_M_PERTURB, 0)
+
+
+def can_poison(sizes: Sequence[int]) -> bool:
+    """Whether blocks of these sizes are seen to come filled inside poisoned_memory()."""
+    with poisoned_memory(sizes) as possible:
+        probed = sorted({min(size, _MAPPED_BLOCK) for size in sizes})
+        return possible and all(
+            bool((torch.empty(size, dtype=torch.uint8) == 0xFF).all()) for size in probed
+        )
 
 
 def span(tensor: torch.Tensor) -> tuple[int, int]:
@@ -93,8 +139,9 @@ class ModuleSubject:
         self._blocks: list[torch.Tensor] = []
         self._outputs: list[torch.Tensor] = []
 
-    def prepare(self, slot: int, state_slot: int, guarded: bool) -> Spans:
+    def prepare(self, slot: int, state_slot: int, flags: int) -> Spans:
         self.release()
+        guarded = bool(flags & CALL_GUARDED)
         inputs: list[torch.Tensor] = []
         for index, (dtype, shape) in enumerate(self._specs):
             if guarded:
@@ -104,7 +151,7 @@ class ModuleSubject:
                 tensor = self._hold(index, dtype, shape)
             tensor.copy_(self._arena.input(slot, index))
             inputs.append(tensor)
-        self._load_state(state_slot)
+        self._load_state(state_slot, bool(flags & CALL_STATE_IN_PLACE))
         args, kwargs = decode(self._call, inputs)
         self._args, self._kwargs = tuple(args), kwargs
         states = [target() for target in self._targets if target is not None]
@@ -122,11 +169,18 @@ class ModuleSubject:
             self._held[index] = tensor
         return tensor
 
-    def _load_state(self, state_slot: int) -> None:
+    def _load_state(self, state_slot: int, in_place: bool) -> None:
         if self._load is None or state_slot >= self._arena.layout["state_slots"]:
             return
         if self._state_slot != state_slot:
-            self._load(self._arena.states(state_slot))
+            states = self._arena.states(state_slot)
+            if in_place:
+                # As an optimiser's step does it: no method of the module is told.
+                for target, state in zip(self._targets, states, strict=True):
+                    if target is not None:
+                        target().copy_(state)
+            else:
+                self._load(states)
             self._state_slot = state_slot
         # Earlier calls have moved what forward updates; each call starts from the slot's content.
         for index in self._updates:
@@ -148,11 +202,9 @@ class ModuleSubject:
         give_back_pages()
         self._pad = torch.empty(secrets.randbelow(16384) * _CALL_ALIGNMENT, dtype=torch.uint8)
 
-    def poison(self) -> None:
-        # PyTorch has no hook into the module's own allocations, but blocks of the outputs' sizes
-        # that are freed just before are what the allocator hands out next.
-        blocks = [torch.empty(n, dtype=torch.uint8).fill_(0xFF) for n in self._output_bytes]
-        del blocks
+    def call_on_poison(self) -> Spans:
+        with poisoned_memory(self._output_bytes):
+            return self.call()
 
     def call(self) -> Spans:
         result = self._module(*self._args, **self._kwargs)

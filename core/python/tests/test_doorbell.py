@@ -31,6 +31,7 @@ def test_offsets_equal_those_of_the_header(tmp_path: Path) -> None:
         "HEDDLE_OP_RELEASE": bell.OP_RELEASE,
         "HEDDLE_OP_EXIT": bell.OP_EXIT,
         "HEDDLE_CALL_GUARDED": bell.CALL_GUARDED,
+        "HEDDLE_CALL_STATE_IN_PLACE": bell.CALL_STATE_IN_PLACE,
         "HEDDLE_GUARD_BYTES": bell.GUARD_BYTES,
         "HEDDLE_GUARD_FILL": bell.GUARD_FILL,
         "HEDDLE_MAX_OUTPUTS": bell.MAX_OUTPUTS,

@@ -10,6 +10,7 @@ import torch
 from conftest import Child, RemoteError, Timer, task_text, tensor_of
 
 from heddle_oracle import doorbell as bell
+from heddle_oracle.subject import can_poison, poisoned_memory
 
 TASK = task_text(
     "x, k=2|return F.gelu(self.l(x)) * k", "[torch.randn(20, 12), 3]", "self.l = nn.Linear(12, 8)"
@@ -187,3 +188,70 @@ def test_as_constructed_leaves_the_mode_alone(oracle: Child, runner: Child) -> N
     modal = NEW.replace("RETURN", RIGHT + " * (0.5 if self.training else 1)")
     _load(oracle, runner, modal)
     assert not _verdict(oracle, runner)["ok"]
+
+
+POISON = b"\xff" * 4
+
+
+def _guarded_call(runner: Child, flags: int = bell.CALL_GUARDED, state_slot: int = 0) -> bytes:
+    timer = Timer(runner, {})
+    timer.ok(bell.OP_PREPARE, state_slot=state_slot, flags=flags)
+    timer.ok(bell.OP_CALL, flags=flags)
+    (data,) = timer.outputs()
+    timer.ok(bell.OP_RELEASE)
+    timer.exit()
+    return data
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.empty(x.shape[0], 8)",
+        # The right result, freed just before: what an allocator hands back next.
+        "y = F.gelu(self.l(x)) * k; del y; return torch.empty(x.shape[0], 8)",
+    ],
+)
+def test_memory_that_was_never_written_holds_poison_in_a_guarded_call(
+    oracle: Child, runner: Child, body: str
+) -> None:
+    loaded = _load(oracle, runner, NEW.replace("RETURN", body))
+    assert loaded["poisons"] is True
+    assert _guarded_call(runner) == POISON * 160
+    assert _guarded_call(runner, flags=0) != POISON * 160
+
+
+def test_poison_ends_with_the_call_even_where_it_raises() -> None:
+    assert can_poison([1, 100, 5000])
+    with pytest.raises(ZeroDivisionError), poisoned_memory([5000]):
+        assert bool((torch.empty(5000, dtype=torch.uint8) == 0xFF).all())
+        raise ZeroDivisionError
+    assert not bool((torch.empty(5000, dtype=torch.uint8) == 0xFF).any())
+
+
+BAKED = """
+
+class Baked(ModelNew):
+    def load_state_dict(self, *given, **more):
+        done = super().load_state_dict(*given, **more)
+        self.w, self.b = self.l.weight.clone(), self.l.bias.clone()
+        return done
+
+    def forward(self, x, k=2):
+        return F.gelu(F.linear(x, self.w, self.b)) * k
+"""
+
+
+@pytest.mark.parametrize(("name", "follows"), [("ModelNew", True), ("Baked", False)])
+def test_a_state_put_in_place_shows_who_keeps_what_it_made_of_the_first(
+    oracle: Child, runner: Child, name: str, follows: bool
+) -> None:
+    _load(oracle, runner, NEW.replace("RETURN", RIGHT) + BAKED, **{"class": name})
+    oracle.call("expect", {"slot": 0, "state_slot": 1})
+    like = torch.empty(20, 8)
+    loaded = tensor_of(_guarded_call(runner), like)
+    assert oracle.compare([loaded], slot=0, state_slot=0)["ok"]
+    flags = bell.CALL_GUARDED | bell.CALL_STATE_IN_PLACE
+    updated = tensor_of(_guarded_call(runner, flags, state_slot=1), like)
+    assert oracle.compare([updated], slot=0, state_slot=1)["ok"] is follows
+    again = tensor_of(_guarded_call(runner), like)
+    assert oracle.compare([again], slot=0, state_slot=0)["ok"]

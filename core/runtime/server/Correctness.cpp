@@ -81,19 +81,42 @@ public:
         if (!last)
             return Error(Code::TaskFailed, "no input set could be made for this task");
         // The last set again, at other addresses: a result that depends on what was there before differs now.
-        HEDDLE_TRY(const bool goesOn, runSet(*last, Purpose::Repeat));
+        HEDDLE_TRY(bool goesOn, runSet(*last, Purpose::Repeat));
+        if (goesOn && bindsState()) {
+            HEDDLE_TRY(goesOn, updateInPlace(*last));
+        }
         if (goesOn)
             summarise();
         return {};
     }
 
 private:
-    enum class Purpose { First, Check, Repeat };
+    enum class Purpose { First, Check, Repeat, Update };
+
+    bool isNative() const { return m_options.binding == nullptr; }
+    /// Whether memory for the outputs came filled with poison.
+    bool hasPoison() const { return isNative() || boolOr(*m_options.binding, "poisons", false); }
+    bool bindsState() const
+    {
+        return !isNative() && memberOr(*m_options.binding, "state_by").is_string()
+            && !m_oracle.arena().state().empty();
+    }
+
+    /// The last inputs with another state that is copied into the candidate's own tensors, behind load_state_dict: what it
+    /// derived from the state before must not outlive that.
+    Result<bool> updateInPlace(const InputSet &last)
+    {
+        InputSet set = last;
+        set.stateSlot = InputSets::randomisedState;
+        HEDDLE_CHECK_OK(m_oracle.call("expect", {{"slot", set.slot}, {"state_slot", set.stateSlot}}, m_call));
+        return runSet(set, Purpose::Update);
+    }
 
     /// False when the candidate is dead or unusable: the finding is in the sheet.
     Result<bool> runSet(const InputSet &set, Purpose purpose)
     {
-        const std::uint32_t flags = m_options.hasGuards ? std::uint32_t{HEDDLE_CALL_GUARDED} : 0u;
+        const std::uint32_t flags = std::uint32_t{HEDDLE_CALL_GUARDED}
+            | (purpose == Purpose::Update ? std::uint32_t{HEDDLE_CALL_STATE_IN_PLACE} : 0u);
         auto prepared =
             m_subject.prepare(static_cast<std::uint32_t>(set.slot), static_cast<std::uint32_t>(set.stateSlot),
                               flags, m_options.callTimeout);
@@ -109,18 +132,24 @@ private:
             m_sheet.fail("correct", outputs.error().message());
             return false;
         }
-        HEDDLE_TRY(const std::vector<std::string> changed,
-                   changedInputs(m_subject, m_oracle.arena(), set.slot, set.stateSlot, m_sets.updates()));
-        if (!changed.empty())
+        // The addresses are the candidate's word: where they cannot be read, that is its doing.
+        const auto changed =
+            changedInputs(m_subject, m_oracle.arena(), set.slot, set.stateSlot, m_sets.updates());
+        if (!changed)
+            return ended(changed.error(), set);
+        if (!changed->empty())
             m_sheet.fail("inputs_unchanged",
-                         "it changed " + changed.front() + " in place (set '" + set.family + "')",
-                         {{"changed", changed}});
-        if (m_options.hasGuards) {
-            HEDDLE_TRY(const std::optional<std::string> damage, damagedGuard(m_subject));
-            if (damage)
-                m_sheet.fail("guard_zones", *damage + " (set '" + set.family + "')");
-        }
-        HEDDLE_CHECK_OK(m_subject.thaw());
+                         "it changed " + changed->front() + " in place (set '" + set.family + "')",
+                         {{"changed", *changed}});
+        const std::size_t guarded =
+            m_oracle.arena().inputs().size() + (isNative() ? m_oracle.arena().state().size() : 0);
+        const auto damage = damagedGuard(m_subject, guarded, isNative());
+        if (!damage)
+            return ended(damage.error(), set);
+        if (*damage)
+            m_sheet.fail("guard_zones", **damage + " (set '" + set.family + "')");
+        if (auto thawed = m_subject.thaw(); !thawed)
+            return ended(thawed.error(), set);
         if (purpose == Purpose::First) {
             auto quiet = watchAfterReturn(*outputs);
             if (!quiet)
@@ -133,6 +162,10 @@ private:
         if (m_options.tolerance)
             params["tolerance"] = *m_options.tolerance;
         HEDDLE_TRY(const Json compared, m_oracle.call("compare", params, m_call, {outputs->descriptor()}));
+        if (purpose == Purpose::Update) {
+            recordUpdate(compared);
+            return true;
+        }
         if (!boolOr(compared, "ok", false))
             recordPoison(set, *outputs);
         record(set, compared, purpose);
@@ -203,13 +236,33 @@ private:
                              + stringOr(compared, "reason", "no reason given"));
     }
 
+    void recordUpdate(const Json &compared)
+    {
+        const std::string by = stringOr(*m_options.binding, "state_by");
+        if (boolOr(compared, "ok", false)) {
+            m_sheet.pass("state_binding",
+                         "it took the reference's parameters by " + by
+                             + ", and followed when they were changed in place",
+                         *m_options.binding);
+        } else if (m_lastWasRight) {
+            // Wrong with the first state too, it says nothing about following a later one.
+            std::string first;
+            for (const Json &output : memberOr(compared, "outputs")) {
+                if (first.empty() && !boolOr(output, "ok", false))
+                    first = describeFirst(output);
+            }
+            m_sheet.fail("state_binding", "it is wrong after its parameters were changed in place" + first,
+                         compared);
+        }
+    }
+
     /// Only looked at where the result is wrong: a right one may hold such a NaN where the reference has one.
     void recordPoison(const InputSet &set, ReturnBuffer &outputs)
     {
         const Json &layout = memberOr(m_oracle.arena().layout(), "outputs");
         for (std::size_t i = 0; i < outputs.count() && i < layout.size(); ++i) {
             const std::int64_t count =
-                m_options.hasGuards ? countPoison(outputs.output(i), stringOr(layout[i], "dtype")) : 0;
+                hasPoison() ? countPoison(outputs.output(i), stringOr(layout[i], "dtype")) : 0;
             if (count > 0)
                 m_sheet.fail("outputs_written",
                              "output " + std::to_string(i) + ": " + std::to_string(count)
@@ -257,12 +310,20 @@ private:
         m_sheet.pass("correct", "right on every set within the error budget", error);
         summariseDomain();
         m_sheet.pass("precision", "its error is within four times eager's own", error);
-        m_sheet.pass("outputs_written", "every element of every output was written over poison");
+        if (!hasPoison())
+            m_sheet.skip("outputs_written",
+                         "not shown: PyTorch's memory cannot be filled with poison on this machine");
+        else if (isNative())
+            m_sheet.pass("outputs_written", "every element of every output was written over poison");
+        else
+            m_sheet.pass("outputs_written",
+                         "every element was written: new memory came filled with poison in these calls");
         m_sheet.pass("inputs_unchanged", "inputs and parameters were byte for byte as before");
-        if (m_options.hasGuards)
+        if (isNative())
             m_sheet.pass("guard_zones", "nothing was written outside its buffers");
         else
-            m_sheet.skip("guard_zones", "Python candidates allocate for themselves: no guard zones");
+            m_sheet.pass("guard_zones",
+                         "nothing was written round its inputs; its outputs are allocations of its own");
         m_sheet.pass("repeatable", "the same inputs at other addresses gave the right result again");
     }
 

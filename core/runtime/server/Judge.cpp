@@ -89,7 +89,7 @@ private:
             return {};
         }
         recordSandbox(process->subject.child().report());
-        HEDDLE_CHECK_OK(verify(process->subject, true));
+        HEDDLE_CHECK_OK(verify(process->subject, nullptr));
         if (m_sheet.verdict() < VerdictClass::Suspicious && m_sheet.verdict() != VerdictClass::NotJudged)
             return {};
         HEDDLE_CHECK_OK(time(process->subject));
@@ -112,7 +112,7 @@ private:
         }
         recordSandbox(runner.sandbox());
         recordStateBinding(runner);
-        HEDDLE_CHECK_OK(verify(runner.subject(), false));
+        HEDDLE_CHECK_OK(verify(runner.subject(), &runner.binding()));
         if (m_sheet.verdict() < VerdictClass::Suspicious && m_sheet.verdict() != VerdictClass::NotJudged)
             return {};
         HEDDLE_TRY(const Json coverage, runner.coverage(m_cancel));
@@ -120,11 +120,11 @@ private:
         return timeDeployed(runner.subject(), m_request.stage == "confirmed");
     }
 
-    Result<void> verify(Subject &subject, bool hasGuards)
+    Result<void> verify(Subject &subject, const Json *binding)
     {
         const auto start = Clock::now();
         CorrectnessOptions options;
-        options.hasGuards = hasGuards;
+        options.binding = binding;
         options.tolerance = m_request.tolerance;
         options.callTimeout = callTimeout();
         auto checked = checkCorrectness(subject, m_context.oracle, m_context.sets, options, m_sheet, m_cancel,
@@ -395,7 +395,7 @@ private:
             return {};
         }
         recordStateBinding(runner);
-        HEDDLE_CHECK_OK(verify(runner.subject(), false));
+        HEDDLE_CHECK_OK(verify(runner.subject(), &runner.binding()));
         if (m_sheet.verdict() != VerdictClass::Clean)
             return {};
         return timeDeployed(runner.subject(), true);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace heddle {
 
@@ -76,7 +77,8 @@ Result<std::vector<std::string>> changedInputs(const Subject &subject, const Are
     return changed;
 }
 
-Result<std::optional<std::string>> damagedGuard(const Subject &subject)
+Result<std::optional<std::string>> damagedGuard(const Subject &subject, std::size_t inputCount,
+                                                bool hasGuardedOutputs)
 {
     std::array<std::byte, HEDDLE_GUARD_BYTES> zone{};
     const auto isWhole = [&](std::uint64_t address) -> Result<bool> {
@@ -84,9 +86,11 @@ Result<std::optional<std::string>> damagedGuard(const Subject &subject)
         return std::all_of(zone.begin(), zone.end(),
                            [](std::byte value) { return value == std::byte{HEDDLE_GUARD_FILL}; });
     };
-    const auto check = [&](const std::vector<HeddleSpan> &spans,
+    const auto check = [&](std::span<const HeddleSpan> spans,
                            const char *what) -> Result<std::optional<std::string>> {
         for (std::size_t i = 0; i < spans.size(); ++i) {
+            if (spans[i].address == 0 && spans[i].bytes == 0)
+                continue; // PyTorch gives an empty tensor no address
             HEDDLE_TRY(const bool before, isWhole(spans[i].address - HEDDLE_GUARD_BYTES));
             HEDDLE_TRY(const bool after, isWhole(spans[i].address + spans[i].bytes));
             if (!before || !after)
@@ -95,10 +99,14 @@ Result<std::optional<std::string>> damagedGuard(const Subject &subject)
         }
         return std::optional<std::string>();
     };
-    HEDDLE_TRY(std::optional<std::string> found, check(subject.outputs(), "output"));
-    if (found)
-        return found;
-    return check(subject.inputs(), "input");
+    if (hasGuardedOutputs) {
+        const std::vector<HeddleSpan> outputs = subject.outputs();
+        HEDDLE_TRY(std::optional<std::string> found, check(outputs, "output"));
+        if (found)
+            return found;
+    }
+    const std::vector<HeddleSpan> inputs = subject.inputs();
+    return check(std::span(inputs).first(std::min(inputCount, inputs.size())), "input");
 }
 
 } // namespace heddle

@@ -4,6 +4,7 @@
 #include "core/runtime/Subject.h"
 #include "core/runtime/server/Arena.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +21,9 @@ Result<ReturnBuffer> readOutputs(const Subject &subject, const std::vector<std::
 Result<std::vector<std::string>> changedInputs(const Subject &subject, const Arena &arena, int slot,
                                                int stateSlot, const std::vector<std::string> &updates);
 
-/// The guard zones round every published buffer: a sentence for the first damaged one, or nothing.
-Result<std::optional<std::string>> damagedGuard(const Subject &subject);
+/// The guard zones round the published outputs (with `hasGuardedOutputs`) and the first `inputCount` inputs: a sentence for
+/// the first damaged one, or nothing. The subject must be frozen.
+Result<std::optional<std::string>> damagedGuard(const Subject &subject, std::size_t inputCount,
+                                                bool hasGuardedOutputs);
 
 } // namespace heddle

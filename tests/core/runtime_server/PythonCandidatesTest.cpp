@@ -18,7 +18,71 @@ std::string modelNew(const std::string &module, const std::string &forward)
         + forward + "\n";
 }
 
+/// Right, and with the work in NumPy: nothing of PyTorch's but views.
+const char *const ownWork = "        y = np.multiply(x.numpy(), self.weight.detach().numpy())\n"
+                            "        np.add(y, self.bias.detach().numpy(), out=y)\n"
+                            "        return torch.from_numpy(y)";
+
 } // namespace
+
+TEST_F(PythonCandidates, workOfItsOwnIsCleanAndEveryRowOfItSaysWhatWasDone)
+{
+    const auto report = judgePython(modelNew("import numpy as np", ownWork));
+    ASSERT_EQ(classOf(report), "clean") << (report ? report->dump(1) : "");
+    EXPECT_EQ(statusOf(report, "outputs_written"), "passed");
+    EXPECT_NE(messageOf(report, "outputs_written").find("poison"), std::string::npos);
+    EXPECT_EQ(statusOf(report, "guard_zones"), "passed");
+    EXPECT_EQ(statusOf(report, "state_binding"), "passed");
+    EXPECT_NE(messageOf(report, "state_binding").find("changed in place"), std::string::npos);
+}
+
+TEST_F(PythonCandidates, aRightResultThatWasFreedAndHandedBackIsNoOutput)
+{
+    // Without poison the allocator gives the freed result back, content and all.
+    std::string body = ownWork;
+    body.replace(
+        body.find("return"), std::string::npos,
+        "shape = y.shape\n        del y\n        return torch.from_numpy(np.empty(shape, np.float32))");
+    const auto report = judgePython(modelNew("import numpy as np", body));
+    EXPECT_EQ(classOf(report), "wrong");
+    EXPECT_EQ(statusOf(report, "outputs_written"), "failed") << (report ? report->dump(1) : "");
+}
+
+TEST_F(PythonCandidates, aWriteBehindAnInputIsFound)
+{
+    const auto report = judgePython(
+        modelNew("import ctypes\nimport numpy as np",
+                 std::string("        ctypes.memset(x.data_ptr() + x.nbytes, 0, 8)\n") + ownWork));
+    EXPECT_EQ(classOf(report), "wrong");
+    EXPECT_EQ(statusOf(report, "guard_zones"), "failed") << messageOf(report, "guard_zones");
+}
+
+TEST_F(PythonCandidates, parametersThatAreKeptWhenTheyAreLoadedAreAnAssumption)
+{
+    std::string body = ownWork;
+    for (const std::string name : {"weight", "bias"})
+        body.replace(body.find("self." + name + ".detach().numpy()"),
+                     ("self." + name + ".detach().numpy()").size(), "self.kept_" + name);
+    const auto report =
+        judgePython(modelNew("import numpy as np", body)
+                    + "\n    def load_state_dict(self, *given, **more):\n"
+                      "        done = super().load_state_dict(*given, **more)\n"
+                      "        self.kept_weight = self.weight.detach().clone().numpy()\n"
+                      "        self.kept_bias = self.bias.detach().clone().numpy()\n        return done\n");
+    EXPECT_EQ(classOf(report), "structure_assuming") << (report ? report->dump(1) : "");
+    EXPECT_EQ(statusOf(report, "correct"), "passed");
+    EXPECT_EQ(statusOf(report, "state_binding"), "failed");
+}
+
+TEST_F(PythonCandidates, addressesThatCannotBeReadAreACrashOfTheCandidate)
+{
+    // It changes what its own process publishes: the input's address becomes one that is not mapped.
+    const auto report = judgePython(modelNew("import numpy as np\nfrom heddle_oracle import subject\n"
+                                             "subject.span = lambda tensor: (4096, tensor.nbytes)",
+                                             ownWork));
+    EXPECT_EQ(classOf(report), "crashed") << (report ? report->dump(1) : "");
+    EXPECT_EQ(statusOf(report, "ran"), "failed");
+}
 
 TEST_F(PythonCandidates, aTaskThatRefusesAFamilyIsJudgedOnTheOthersAndSaysSo)
 {
