@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-import statistics
+import os
+import re
+import sys
 import time
 from typing import Any
 
@@ -39,25 +41,50 @@ FREE = frozenset(
 )
 
 
-def coverage(subject: ModuleSubject, slot: int, state_slot: int) -> dict[str, Any]:
+#: `namespace::operator`, as the profiler names what goes through PyTorch's dispatcher
+_OPERATOR = re.compile(r"(\w+)::[\w.]+")
+
+
+#: of all operators there are before a candidate's code runs: this module is loaded by the zygote
+_NAMESPACES = frozenset(name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names())
+
+
+def kind_of(event: str, folder: str) -> str:
+    """Whose work a profiler's event is: "framework" for an operator of PyTorch (aten, mkldnn, prims
+    and so on), "library" for one of another package that lies outside `folder`, else "own"."""
+    found = _OPERATOR.fullmatch(event)
+    if found is None or event in FREE:
+        return "own"
+    if found[1] in _NAMESPACES:
+        return "framework"
+    origin = getattr(sys.modules.get(found[1]), "__file__", None)
+    return "library" if origin and not os.path.realpath(origin).startswith(folder) else "own"
+
+
+def coverage(subject: ModuleSubject, slot: int, state_slot: int, folder: str) -> dict[str, Any]:
     """{own, library, framework}: shares of one call's wall time, summing to 1.
 
-    `framework` is the self time of aten operators under the profiler over the profiled wall time;
-    the rest counts as the candidate's own. Reported by the candidate's process: evidence, no proof.
+    Operators count by their self time, those of all threads together and at most the wall time; the
+    rest is the candidate's own. `folder` holds its files, with a slash at its end. Reported by the
+    candidate's process: evidence, no proof.
     """
     subject.prepare(slot, state_slot, 0)
-    shares = []
+    everywhere = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+    shares: list[tuple[float, float]] = []
     for _ in range(CALLS + 1):
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as record:
+        with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU], experimental_config=everywhere
+        ) as record:
             start = time.perf_counter()
             subject.call()
             wall = time.perf_counter() - start
-        aten = sum(
-            float(event.self_cpu_time_total) * 1e-6
-            for event in record.key_averages()
-            if str(event.key).startswith("aten::") and str(event.key) not in FREE
-        )
-        shares.append(min(1.0, aten / wall) if wall > 0.0 else 0.0)
+        spent = {"framework": 0.0, "library": 0.0, "own": 0.0}
+        for event in record.key_averages():
+            kind = kind_of(str(event.key), folder)
+            spent[kind] += float(event.self_cpu_time_total) * 1e-6
+        whole = max(wall, spent["framework"] + spent["library"], 1e-12)
+        shares.append((spent["framework"] / whole, spent["library"] / whole))
     subject.release()
-    framework = statistics.median(shares[1:])
-    return {"own": 1.0 - framework, "library": 0.0, "framework": framework}
+    # The call that stands in the middle by what is not its own; the first warms the profiler up.
+    framework, library = sorted(shares[1:], key=sum)[CALLS // 2]
+    return {"own": 1.0 - framework - library, "library": library, "framework": framework}

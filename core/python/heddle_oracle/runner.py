@@ -35,6 +35,7 @@ class Runner:
         self._sandbox = sandbox_report
         self._subject: ModuleSubject | None = None
         self._poisons = False
+        self._folder = ""
 
     def handlers(self) -> dict[str, Any]:
         return {"load": self._load, "serve": self._serve, "coverage": self._coverage}
@@ -53,7 +54,7 @@ class Runner:
             os.close(fd)
         # Asked before the candidate's code runs: what is found is then ours.
         self._poisons = can_poison([int(entry["bytes"]) for entry in layout["outputs"]])
-        folder = _write_files(files, entry)
+        folder = self._folder = _write_files(files, entry)
         module = _import_entry(folder, entry)
         maker = getattr(module, class_name, None)
         if maker is None:
@@ -97,8 +98,11 @@ class Runner:
         if self._subject is None:
             raise OracleError("conflict", "coverage came before load")
         slot, state_slot = request.need("slot", int), request.need("state_slot", int)
-        with torch.no_grad():
-            return coverage(self._subject, slot, state_slot)
+        try:
+            with torch.no_grad():
+                return coverage(self._subject, slot, state_slot, self._folder + os.sep)
+        except BaseException as error:
+            raise _candidate_error(error, self._folder, "a call failed") from error
 
     def _serve(self, request: Request) -> dict[str, Any]:
         if self._subject is None:

@@ -255,3 +255,64 @@ def test_a_state_put_in_place_shows_who_keeps_what_it_made_of_the_first(
     assert oracle.compare([updated], slot=0, state_slot=1)["ok"] is follows
     again = tensor_of(_guarded_call(runner), like)
     assert oracle.compare([again], slot=0, state_slot=0)["ok"]
+
+
+OWN = """
+import numpy
+LIBRARY = torch.library.Library("mine", "DEF")
+LIBRARY.define("own(Tensor x, Tensor w, Tensor b) -> Tensor")
+LIBRARY.define("theirs(Tensor x, Tensor w, Tensor b) -> Tensor")
+
+
+def own(x, w, b):
+    for _ in range(20):
+        y = numpy.sin(x.numpy() @ w.numpy().T + b.numpy())
+    return torch.from_numpy(y)
+
+
+LIBRARY.impl("own", own, "CPU")
+LIBRARY.impl("theirs", lambda x, w, b: heavy(x, w, b), "CPU")
+
+
+def heavy(x, w, b):
+    for _ in range(200):
+        y = torch.ops.mkldnn._linear_pointwise(x, w, b, "none", [], "")
+    return y
+
+
+def in_thread(x, w, b):
+    made = []
+    work = lambda: [made.append(torch.sin(x.t() @ x)) for _ in range(200)]
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return torch.empty(20, 8)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "is_own"),
+    [
+        ("torch.ops.mine.own", True),
+        ("torch.ops.mine.theirs", False),
+        ("heavy", False),
+        ("in_thread", False),
+    ],
+)
+def test_coverage_tells_own_operators_from_those_of_pytorch(
+    oracle: Child, runner: Child, call: str, is_own: bool
+) -> None:
+    body = f"return {call}(x, self.l.weight.detach(), self.l.bias.detach())"
+    _load(oracle, runner, "import threading\n" + NEW.replace("RETURN", body) + OWN)
+    shares = runner.call("coverage", {"slot": 0, "state_slot": 0})
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert (shares["own"] > 0.5) is is_own, shares
+
+
+def test_a_candidate_that_raises_under_the_profiler_is_named(oracle: Child, runner: Child) -> None:
+    _load(oracle, runner, NEW.replace("RETURN", "raise SystemExit(0)"))
+    with pytest.raises(RemoteError) as caught:
+        runner.call("coverage", {"slot": 0, "state_slot": 0})
+    assert caught.value.code == "task_failed"
+    assert "SystemExit" in caught.value.message
+    assert caught.value.where.startswith("model_new.py:")

@@ -98,8 +98,14 @@ Result<BuildOutcome> Builder::build(const FileTree &files, const Json &tunables,
     HEDDLE_TRY(const HostCompiler *host, compiler());
     auto compiled = host->compile(*plan, files, outcome.tunables, layout, cancel);
     if (!compiled) {
-        if (compiled.error().code() == Code::InvalidInput)
+        // A source that the compiler cannot finish within its limits does not build: the source's doing, not the machine's.
+        const Code code = compiled.error().code();
+        if (code == Code::InvalidInput)
             return refused(compiled.error());
+        if (code == Code::TimedOut || code == Code::OutOfMemory)
+            return refused(Error(code, "the compiler reached its limit: " + compiled.error().message(),
+                                 (plan->sources.empty() ? "plan.json" : plan->sources.front()) + ':',
+                                 "write less code, or fewer template instantiations"));
         return std::move(compiled).error();
     }
     outcome.ok = compiled->isBuilt;

@@ -23,6 +23,13 @@ const char *const ownWork = "        y = np.multiply(x.numpy(), self.weight.deta
                             "        np.add(y, self.bias.detach().numpy(), out=y)\n"
                             "        return torch.from_numpy(y)";
 
+/// `ownWork` after statements of its own before each call; `calls[0]` counts from 1.
+std::string counting(const std::string &statement)
+{
+    return modelNew("import numpy as np, os, time\ncalls = [0]",
+                    "        calls[0] += 1\n        " + statement + '\n' + ownWork);
+}
+
 } // namespace
 
 TEST_F(PythonCandidates, workOfItsOwnIsCleanAndEveryRowOfItSaysWhatWasDone)
@@ -72,6 +79,58 @@ TEST_F(PythonCandidates, parametersThatAreKeptWhenTheyAreLoadedAreAnAssumption)
     EXPECT_EQ(classOf(report), "structure_assuming") << (report ? report->dump(1) : "");
     EXPECT_EQ(statusOf(report, "correct"), "passed");
     EXPECT_EQ(statusOf(report, "state_binding"), "failed");
+}
+
+TEST_F(PythonCandidates, anOperatorOfPyTorchOutsideAtenIsAFallbackToo)
+{
+    const auto report = judgePython(modelNew("",
+                                             "        return torch.ops.mkldnn._linear_pointwise("
+                                             "x, torch.diag(self.weight), self.bias, 'none', [], '')"));
+    EXPECT_EQ(classOf(report), "fallback") << (report ? report->dump(1) : "");
+}
+
+TEST_F(PythonCandidates, pyTorchsOwnOperatorsInAThreadAreAFallbackToo)
+{
+    const auto report =
+        judgePython(modelNew("import threading",
+                             "        made = []\n        thread = threading.Thread(target=lambda: "
+                             "made.append(x @ torch.diag(self.weight) + self.bias))\n"
+                             "        thread.start()\n        thread.join()\n        return made[0]"));
+    EXPECT_EQ(classOf(report), "fallback") << (report ? report->dump(1) : "");
+}
+
+TEST_F(PythonCandidates, leavingInAnyCallIsACrash)
+{
+    // The checks, the update in place, the calls under the profiler, the timed calls.
+    for (const char *call : {"1", "7", "8", "9", "10", "15", "40"}) {
+        const auto report = judgePython(counting(std::string("if calls[0] == ") + call + ": os._exit(0)"));
+        EXPECT_EQ(classOf(report), "crashed") << "call " << call;
+        EXPECT_EQ(statusOf(report, "ran"), "failed") << "call " << call;
+    }
+}
+
+TEST_F(PythonCandidates, raisingInAnyCallIsACrash)
+{
+    for (const char *call : {"1", "8", "9", "10", "40"}) {
+        const auto report =
+            judgePython(counting(std::string("assert calls[0] != ") + call + ", 'not this one'"));
+        EXPECT_EQ(classOf(report), "crashed") << "call " << call;
+        EXPECT_NE(messageOf(report, "ran").find("not this one"), std::string::npos)
+            << messageOf(report, "ran");
+    }
+}
+
+TEST_F(PythonCandidates, aHangCostsNeitherTheOracleNorTheBaselines)
+{
+    const Json params{{"handle", s_handle}};
+    const auto before = s_worker->handle("task.baseline", params, {}, {});
+    ASSERT_TRUE(before) << before.error().text();
+    const auto report = judgePython(counting("if calls[0] == 3: time.sleep(1000)"));
+    EXPECT_EQ(classOf(report), "timed_out");
+    const auto after = s_worker->handle("task.baseline", params, {}, {});
+    ASSERT_TRUE(after) << after.error().text();
+    // Times that were measured again would not be equal to the last digit.
+    EXPECT_EQ(memberOr(*before, "baselines"), memberOr(*after, "baselines"));
 }
 
 TEST_F(PythonCandidates, addressesThatCannotBeReadAreACrashOfTheCandidate)
