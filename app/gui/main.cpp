@@ -11,7 +11,9 @@
 #include <QFileInfo>
 #include <QTextStream>
 
+#include <algorithm>
 #include <csignal>
+#include <string_view>
 
 using namespace Qt::StringLiterals;
 
@@ -28,13 +30,35 @@ int fail(const heddle::Error &error)
     return 1;
 }
 
+/// Whether an argument asks for words alone. They need no display, without which QApplication aborts.
+bool asksForWords(int argc, char **argv)
+{
+    return std::any_of(argv + 1, argv + argc, [](const char *argument) {
+        const std::string_view given(argument);
+        return given == "-h" || given == "--help" || given == "--help-all" || given == "-v"
+            || given == "--version";
+    });
+}
+
+/// Whether the environment or an argument names something to show a window on.
+bool namesDisplay(int argc, char **argv)
+{
+    for (const char *name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+        if (!qEnvironmentVariableIsEmpty(name))
+            return true;
+    }
+    return std::any_of(argv + 1, argv + argc, [](const char *argument) {
+        return std::string_view(argument).find("-platform") < 2
+            || std::string_view(argument).find("-display") < 2;
+    });
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     // A worker behind ssh that goes away is an error to show, not the end of this program.
     std::signal(SIGPIPE, SIG_IGN);
-    heddle::HandlerClock application(argc, argv);
     QApplication::setApplicationName(u"heddle"_s);
     QApplication::setApplicationDisplayName(u"Heddle"_s);
     QApplication::setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
@@ -53,6 +77,15 @@ int main(int argc, char **argv)
         u"socket"_s);
     parser.addOptions({newWorkspace, target, automation});
     parser.addPositionalArgument(u"path"_s, Words::tr("A folder of tasks, or one task file."), u"[path]"_s);
+    if (asksForWords(argc, argv)) {
+        const QCoreApplication application(argc, argv);
+        parser.process(application); // prints them and ends the program
+        return 0;
+    }
+    if (!namesDisplay(argc, argv))
+        return fail(heddle::Error(heddle::Code::Environment, "there is no display to open a window on", {},
+                                  "set DISPLAY, or use heddle-cli, which does the same in the terminal"));
+    heddle::HandlerClock application(argc, argv);
     parser.process(application);
 
     const QString path = parser.positionalArguments().value(0);
