@@ -3,6 +3,7 @@
 
 #include "core/compile/Diagnostic.h"
 #include "core/verify/Words.h"
+#include "core/workbench/Comparison.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -123,13 +124,17 @@ std::string reportText(const Json &report, bool verbose)
     const Json &speedup = memberOr(report, "speedup");
     addSpeedups(out, memberOr(speedup, "deployed"), "speedup as deployed (the export, timed in PyTorch)");
     addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner");
-    if (memberOr(report, "against").is_object())
-        out += "  " + padded("vs the other candidate", 26) + ratioText(report["against"]["speedup"]) + '\n';
+    if (const Json &against = memberOr(report, "against"); against.is_object()) {
+        const Json &ratio = memberOr(against, "speedup");
+        out += "  " + padded("vs the other candidate", 26)
+            + (ratio.is_object() ? ratioText(ratio) : "no ratio: " + stringOr(against, "message")) + '\n';
+    }
     for (const Json &row : memberOr(report, "diagnostics"))
         out += "  " + placeText(row) + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
     const Json &verdict = memberOr(report, "verdict");
     out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage")
-        + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump()) + ")\n";
+        + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump())
+        + toleranceText(report) + ")\n";
     // After the first failure the other checks are not reached: one line says so for all of them.
     int unreached = 0;
     for (const Json &row : memberOr(verdict, "evidence")) {
@@ -143,6 +148,37 @@ std::string reportText(const Json &report, bool verbose)
     if (unreached > 0)
         out += "  – " + std::to_string(unreached) + " more checks were not reached (--verbose lists them)\n";
     return out;
+}
+
+std::string toleranceText(const Json &report)
+{
+    const Json &tolerance = memberOr(memberOr(report, "flags"), "tolerance");
+    return tolerance.is_number() ? ", tolerance " + compactText(tolerance) : std::string();
+}
+
+std::string reasonInEvidence(const Result<std::vector<Event>> &events)
+{
+    if (!events)
+        return {};
+    const Json *report = nullptr;
+    for (const Event &event : *events) {
+        if (event.type != "judged")
+            continue;
+        const bool isConfirmed = stringOr(event.data, "stage") == "confirmed";
+        const bool hasConfirmed = report != nullptr && stringOr(*report, "stage") == "confirmed";
+        if (isConfirmed || !hasConfirmed)
+            report = &memberOr(event.data, "report");
+    }
+    if (report == nullptr)
+        return {};
+    const std::string verdict = stringOr(memberOr(*report, "verdict"), "class");
+    if (verdict != "clean")
+        return "its last candidate: " + classText(verdict) + '\n';
+    const std::string reason = reasonNotTimed(*report);
+    if (reason.empty())
+        return {};
+    return "its last candidate is right, but its times do not count: " + reason
+        + "\n  next: let other programs end, see heddle-cli doctor --noise, and run it again\n";
 }
 
 std::string doctorText(const Json &doctor)
