@@ -171,14 +171,20 @@ void Context::say(const std::string &text) const
     std::fflush(stdout); // a table grows by a row in minutes
 }
 
-int Context::fail(const Error &error, std::string_view command)
+int Context::tell(const Error &error, std::string_view command)
 {
     clearProgress();
     std::fprintf(stderr, "heddle-cli %.*s: %s\n", static_cast<int>(command.size()), command.data(),
                  error.text().c_str());
+    return exitCodeOf(error.code());
+}
+
+int Context::fail(const Error &error, std::string_view command)
+{
+    const int code = tell(error, command);
     if (!m_options.json.empty())
         writeJson(Json{{"error", toJson(error)}}, command);
-    return exitCodeOf(error.code());
+    return code;
 }
 
 int Context::writeJson(Json report, std::string_view command)

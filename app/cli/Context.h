@@ -50,7 +50,9 @@ public:
 
     /// Text for a person on standard output: nothing with --quiet, nor with "--json -", where the report has it alone.
     void say(const std::string &text) const;
-    /// Prints the error (and writes it into --json) and returns the exit code that fits it.
+    /// Prints the error and returns the exit code that fits it: for what failed after something was done.
+    int tell(const Error &error, std::string_view command);
+    /// tell(), for a command that did nothing: --json is the error.
     int fail(const Error &error, std::string_view command);
     /// Writes --json if given. Returns Done or EnvironmentFailed.
     int writeJson(Json report, std::string_view command);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/Commands.h"
+#include "app/cli/InSession.h"
 #include "app/cli/Print.h"
 
 #include "core/verify/Words.h"
@@ -17,44 +18,28 @@ int verdictCode(const Json &report)
     return stringOr(memberOr(report, "verdict"), "class") == "clean" ? Done : NotClean;
 }
 
-/// Runs `work` in a session on the task and ends the session by how it went.
+/// inSession() in the workspace that the task belongs to.
 template<typename Work>
 Result<Json> inSession(Context &context, const fs::path &task, const std::string &policy, const Work &work)
 {
     HEDDLE_TRY(Workbench * workbench, context.workbench(task));
-    HEDDLE_TRY(const std::string session, workbench->startSession(task, policy));
-    Result<Json> result = work(*workbench, session);
-    context.clearProgress();
-    const bool isCancelled = !result && result.error().code() == Code::Cancelled;
-    const std::string reason = result ? "done" : isCancelled ? "cancelled" : "failed";
-    HEDDLE_CHECK_OK(workbench->endSession(session, reason, result ? std::string() : result.error().text()));
-    return result;
+    return inSession(context, *workbench, task, policy,
+                     [&](const std::string &session) { return work(*workbench, session); });
 }
 
-/// Why a session ended without a candidate, from its last judgement: a kernel that is right but was timed on a busy
-/// machine is no proposal, and only its evidence says so. Empty: the evidence does not say.
-std::string reasonInEvidence(Store &store, const std::string &session)
+/// A path as one word of a shell's command line.
+std::string shellWord(const std::string &text)
 {
-    const auto events = store.eventsAfter(0, session);
-    if (!events)
-        return {};
-    for (auto event = events->rbegin(); event != events->rend(); ++event) {
-        if (event->type != "judged")
-            continue;
-        const Json &verdict = memberOr(memberOr(event->data, "report"), "verdict");
-        if (stringOr(verdict, "class") != "clean")
-            return "its last candidate: " + classText(stringOr(verdict, "class")) + '\n';
-        for (const Json &row : memberOr(verdict, "evidence"))
-            if (stringOr(row, "id") == "machine_quiet" && stringOr(row, "status") != "passed")
-                return "its last candidate is right, but its times do not count: " + stringOr(row, "message")
-                    + "\n  next: let other programs end, see heddle-cli doctor --noise, and run it again\n";
-        return {};
-    }
-    return {};
+    if (text.find_first_of(" \t\n\"'\\$`&;|<>()*?[]{}~#!") == std::string::npos)
+        return text;
+    std::string word = "'";
+    for (const char c : text)
+        word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + '\'';
 }
 
 /// What a person does next with what was found: look at the proposal, land it, find the exported files.
-std::string nextSteps(const Context &context, const Json &report, const fs::path &exportFolder)
+std::string nextSteps(const fs::path &workspace, const Json &report, const fs::path &exportFolder)
 {
     std::string text;
     for (const Json &file : memberOr(memberOr(report, "export"), "files"))
@@ -63,11 +48,8 @@ std::string nextSteps(const Context &context, const Json &report, const fs::path
     const std::string proposal = stringOr(report, "proposal");
     if (proposal.empty())
         return text;
-    fs::path workspace = context.options().workspace;
-    if (workspace.empty())
-        workspace = fs::path(stringOr(memberOr(report, "task"), "path")).parent_path();
-    return text + "next: heddle-cli proposals show " + proposal + " --workspace " + workspace.string()
-        + "  (then accept or reject)\n";
+    return text + "next: heddle-cli proposals show " + proposal + " --workspace "
+        + shellWord(workspace.string()) + "  (then accept or reject)\n";
 }
 
 /// Refused before minutes of work, not after.
@@ -177,6 +159,7 @@ int optimize(Context &context, const OptimizeArguments &arguments)
     options.budgetSeconds =
         arguments.budgetSeconds > 0.0 ? arguments.budgetSeconds : context.settings().number("budget_seconds");
     options.exportFolder = arguments.exportFolder;
+    options.tolerance = context.settings().numberIfSet("tolerance");
     auto report = (*workbench)->optimize(*session, options, context.cancel(), context.progress());
     context.clearProgress();
     if (!report) {
@@ -194,35 +177,34 @@ int optimize(Context &context, const OptimizeArguments &arguments)
                      stringOr(*report, "message"))
         .has_value();
     context.say(reportText(*report, context.options().verbose));
-    context.say(hasCandidate ? nextSteps(context, *report, arguments.exportFolder)
-                             : reasonInEvidence((*workbench)->store(), *session));
-    const int code = hasCandidate ? verdictCode(*report) : reason == "at_roof" ? Done : NoCandidate;
+    context.say(hasCandidate ? nextSteps((*workbench)->store().workspace(), *report, arguments.exportFolder)
+                             : reasonInEvidence((*workbench)->store().eventsAfter(0, *session)));
+    int code = hasCandidate ? verdictCode(*report) : reason == "at_roof" ? Done : NoCandidate;
+    if (const Json &failure = memberOr(memberOr(*report, "export"), "error"); failure.is_object()) {
+        const int exportCode =
+            context.tell(errorFromJson(failure).wrapped("the proposal is open, but was not exported",
+                                                        arguments.exportFolder.string()),
+                         "optimize");
+        code = code == Done ? exportCode : code;
+    }
     const int written = context.writeJson(std::move(*report), "optimize");
     return written != Done ? written : code;
 }
 
 int exportCandidate(Context &context, const ExportArguments &arguments)
 {
-    auto workbench = context.workbench(arguments.task);
-    if (!workbench)
-        return context.fail(workbench.error(), "export");
-    const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(const std::string session, (*workbench)->startSession(arguments.task, "person"));
-        std::string digest = arguments.candidate;
-        std::error_code code;
-        if (fs::exists(arguments.candidate, code)) {
-            HEDDLE_TRY(const FileTree files, readCandidate(arguments.candidate));
-            HEDDLE_TRY(digest, (*workbench)->store().putTree(files));
-        }
-        HEDDLE_TRY(Json result,
-                   (*workbench)
-                       ->exportCandidate(session, digest, arguments.as, arguments.folder, context.cancel(),
-                                         context.progress()));
-        HEDDLE_CHECK_OK((*workbench)->endSession(session, "done"));
-        return result;
-    };
-    auto result = run();
-    context.clearProgress();
+    auto result =
+        inSession(context, arguments.task, "person",
+                  [&](Workbench &workbench, const std::string &session) -> Result<Json> {
+                      std::string digest = arguments.candidate;
+                      std::error_code code;
+                      if (fs::exists(arguments.candidate, code)) {
+                          HEDDLE_TRY(const FileTree files, readCandidate(arguments.candidate));
+                          HEDDLE_TRY(digest, workbench.store().putTree(files));
+                      }
+                      return workbench.exportCandidate(session, digest, arguments.as, arguments.folder,
+                                                       context.cancel(), context.progress());
+                  });
     if (!result)
         return context.fail(result.error(), "export");
     for (const Json &file : memberOr(*result, "files"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/Commands.h"
+#include "app/cli/InSession.h"
 #include "app/cli/Print.h"
 
 #include "core/diff/TreeDiff.h"
@@ -59,7 +60,7 @@ std::string badge(const Judged &judged)
     const Json &deployed = memberOr(memberOr(report, "speedup"), "deployed");
     if (deployed.is_object())
         text += ", " + ratioText(memberOr(deployed, "compile")) + " vs compile";
-    return text;
+    return text + toleranceText(report);
 }
 
 /// "FILE" or "FILE:INDEX".
@@ -80,27 +81,19 @@ Selection selectionFrom(const std::vector<std::string> &words)
     return selection;
 }
 
-/// What landed by halves or after editing is a new candidate: judge it at once.
-Result<void> judgeLanded(Context &context, Workbench &workbench, const ProposalRow &proposal,
-                         const Json &landed)
+/// What landed by halves, after editing or on another text of the task has no verdict yet: judge it at once.
+Result<Json> judgeLanded(Context &context, Workbench &workbench, const std::string &taskPath,
+                         const std::string &revision)
 {
-    if (boolOr(landed, "judged", true))
-        return {};
-    HEDDLE_TRY(const FileTree files, workbench.store().tree(stringOr(landed, "revision")));
-    const std::filesystem::path task(proposal.taskPath);
-    HEDDLE_TRY(
-        const std::string session,
-        workbench.startSession(task.is_absolute() ? task : workbench.store().workspace() / task, "person"));
-    JudgeOptions options;
-    options.stage = "confirmed";
-    auto report = workbench.judge(session, files, options, context.cancel(), context.progress());
-    context.clearProgress();
-    HEDDLE_CHECK_OK(workbench.endSession(session, report ? "done" : "failed"));
-    if (!report)
-        return std::move(report).error();
-    context.say("what landed is a candidate of its own; its verdict: "
-                + classText(stringOr(memberOr(*report, "verdict"), "class")) + '\n');
-    return {};
+    HEDDLE_TRY(const FileTree files, workbench.store().tree(revision));
+    return inSession(context, workbench, taskFileOf(workbench.store().workspace(), taskPath), "person",
+                     [&](const std::string &session) {
+                         JudgeOptions options;
+                         options.stage = "confirmed";
+                         options.tolerance = context.settings().numberIfSet("tolerance");
+                         return workbench.judge(session, files, options, context.cancel(),
+                                                context.progress());
+                     });
 }
 
 } // namespace
@@ -119,7 +112,8 @@ int listProposals(Context &context)
                 + badge(judged) + "]\n";
         }
         if (rows.empty())
-            text = "no proposals in this workspace yet\n";
+            text = "no proposals yet in the workspace " + workbench->store().workspace().string()
+                + "; another one is named by --workspace\n";
         return Json{{"proposals", list}};
     };
     return finish(context, run(), text, "proposals list");
@@ -158,20 +152,40 @@ int showProposal(Context &context, const std::string &id)
 
 int acceptProposal(Context &context, const std::string &id, const std::vector<std::string> &hunks)
 {
-    std::string text;
+    Workbench *workbench = nullptr;
+    std::string taskPath;
     const auto run = [&]() -> Result<Json> {
-        HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
+        HEDDLE_TRY(workbench, context.existingWorkbench());
         HEDDLE_TRY(const std::optional<ProposalRow> row, workbench->store().proposal(id));
-        HEDDLE_TRY(Json landed, workbench->accept(id, selectionFrom(hunks), "person"));
-        text = "landed in " + stringOr(landed, "folder") + " as revision "
-            + stringOr(landed, "revision").substr(0, 12) + "; decision " + memberOr(landed, "decision").dump()
-            + " (undo with: proposals undo)\n";
-        HEDDLE_CHECK_OK(judgeLanded(context, *workbench, *row, landed));
-        landed.erase("files");
-        return landed;
+        taskPath = row ? row->taskPath : std::string();
+        return workbench->accept(id, selectionFrom(hunks), "person");
     };
-    auto result = run();
-    return finish(context, result, text, "proposals accept");
+    auto accepted = run();
+    if (!accepted)
+        return context.fail(accepted.error(), "proposals accept");
+    Json landed = *std::move(accepted);
+    landed.erase("files");
+    // It has landed, whatever becomes of the rest: where, and how to take it back, comes first.
+    const std::string revision = stringOr(landed, "revision");
+    context.say("landed in " + stringOr(landed, "folder") + " as revision " + revision.substr(0, 12)
+                + "; decision " + memberOr(landed, "decision").dump() + " (undo with: proposals undo)\n");
+    std::string verdict = stringOr(landed, "verdict");
+    landed.erase("verdict"); // at that place a report has a whole one
+    if (!boolOr(landed, "judged", true)) {
+        auto report = judgeLanded(context, *workbench, taskPath, revision);
+        if (report) {
+            verdict = stringOr(memberOr(*report, "verdict"), "class");
+            context.say("what landed is a candidate of its own; its verdict: " + classText(verdict) + '\n');
+            landed["report"] = *std::move(report);
+        } else {
+            landed["judge_error"] = toJson(report.error());
+            context.tell(report.error().wrapped("it has landed, but could not be judged", taskPath),
+                         "proposals accept");
+        }
+    }
+    const int code = verdict == "clean" ? Done : NotClean;
+    const int written = context.writeJson(std::move(landed), "proposals accept");
+    return written != Done ? written : code;
 }
 
 int rejectProposal(Context &context, const std::string &id, const std::string &reason,
@@ -181,7 +195,7 @@ int rejectProposal(Context &context, const std::string &id, const std::string &r
         HEDDLE_TRY(Workbench * workbench, context.existingWorkbench());
         return workbench->reject(id, reason, comment, "person");
     };
-    return finish(context, run(), "rejected\n", "proposals reject");
+    return finish(context, run(), "rejected (take it back with: proposals undo)\n", "proposals reject");
 }
 
 int undoDecision(Context &context, std::int64_t decision)
@@ -236,7 +250,8 @@ int listSessions(Context &context)
                 + '\n';
         }
         if (rows.empty())
-            text = "no sessions in this workspace yet\n";
+            text = "no sessions yet in the workspace " + workbench->store().workspace().string()
+                + "; another one is named by --workspace\n";
         return Json{{"sessions", list}};
     };
     return finish(context, run(), text, "sessions list");

@@ -36,9 +36,13 @@ Result<Json> LocalWorkbench::optimize(const std::string &id, const OptimizeOptio
     report["reason"] = outcome->reason;
     report["proposal"] = tools.best()->proposal;
     if (!options.exportFolder.empty()) {
-        HEDDLE_TRY(
-            report["export"],
-            exportCandidate(id, tools.best()->candidate, "modelnew", options.exportFolder, cancel, progress));
+        auto written =
+            exportCandidate(id, tools.best()->candidate, "modelnew", options.exportFolder, cancel, progress);
+        // The proposal is open whatever becomes of its export: an error here would hide it.
+        if (written)
+            report["export"] = *std::move(written);
+        else
+            report["export"] = {{"error", toJson(written.error())}};
     }
     return report;
 }

@@ -93,8 +93,11 @@ Result<DecisionRow> decisionToUndo(Store &store, std::int64_t id)
             return Error(Code::Conflict, "this decision was undone before", std::to_string(row->event));
         return *row;
     }
-    return Error(Code::NotFound, id == 0 ? "there is no decision to undo" : "there is no such decision",
-                 std::to_string(id), "see heddle-cli proposals list");
+    if (id == 0)
+        return Error(Code::NotFound, "there is no decision to undo", store.workspace().string());
+    return Error(
+        Code::NotFound, "there is no such decision", std::to_string(id),
+        "leave the number out to undo the last decision; heddle-cli proposals list shows what stands");
 }
 
 Json conflictsJson(const std::vector<FileConflict> &conflicts)
@@ -221,16 +224,16 @@ Result<Json> LocalWorkbench::land(const ProposalRow &proposal, std::int64_t deci
                                      {"decision", decision}}));
     // A task that can't be read now has no verdict either; that it landed is true all the same.
     const auto present = presentTaskDigest(m_store->workspace(), proposal.taskPath, m_environment.mode);
-    bool isJudged = false;
+    std::optional<VerdictRow> verdict;
     if (present) {
-        HEDDLE_TRY(const std::optional<VerdictRow> verdict, m_store->verdict(revision, {}, *present));
-        isJudged = verdict.has_value();
+        HEDDLE_TRY(verdict, m_store->verdict(revision, {}, *present));
     }
     return Json{{"decision", decision},
                 {"revision", revision},
                 {"files", tree},
                 {"folder", files.folder.string()},
-                {"judged", isJudged}};
+                {"judged", verdict.has_value()},
+                {"verdict", verdict ? Json(verdict->verdictClass) : Json()}};
 }
 
 Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &reason,

@@ -83,7 +83,8 @@ public:
     /// candidates could not be compared; the verdict is the same.
     virtual Result<Json> judge(const std::string &session, const FileTree &files, const JudgeOptions &options,
                                const CancelToken &cancel, const ProgressSink &progress) = 0;
-    /// Runs a policy; returns the report of the best candidate, or with "candidate": null and a "reason".
+    /// Runs a policy; returns the report of the best candidate, or with "candidate": null and a "reason". "export" is what
+    /// exportCandidate() returned, or {"error"} where it failed.
     virtual Result<Json> optimize(const std::string &session, const OptimizeOptions &options,
                                   const CancelToken &cancel, const ProgressSink &progress) = 0;
     /// Opens a proposal for a judged candidate. Returns its id.
@@ -95,7 +96,7 @@ public:
     /// Lands a proposal (three-way merge into the files on disk) or marks it stale and changes nothing (Conflict).
     /// `openBuffers`: text on screen by path relative to the head folder, merged instead of the disk's.
     /// Returns {"decision", "revision", "files": {name: new text}, "folder", "judged": whether what landed has a verdict for
-    /// the task's text on disk}.
+    /// the task's text on disk, "verdict": its class or null}.
     virtual Result<Json> accept(const std::string &proposal, const Selection &selection,
                                 const std::string &actor, const FileTree &openBuffers = {}) = 0;
     /// Rejects all of it, or only what `selection` names: then the rest stays to be decided.

@@ -71,6 +71,14 @@ def test_a_failed_command_holds_with_its_error_alone() -> None:
     jsonschema.validate(report, SCHEMA)
 
 
+def test_a_comparison_holds_with_a_ratio_or_with_the_reason_for_none() -> None:
+    jsonschema.validate(REPORT | {"against": {"candidate": "o", "speedup": RATIO}}, SCHEMA)
+    jsonschema.validate(REPORT | {"against": {"candidate": "o", "speedup": None, "message": "busy"}}, SCHEMA)
+    for against in ({"candidate": "o", "speedup": None}, {"candidate": "o", "message": "busy"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(REPORT | {"against": against}, SCHEMA)
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

@@ -18,6 +18,7 @@ TEST_F(ReviewTest, AcceptingAllWritesEveryFileAndMovesTheHead)
     EXPECT_EQ(headDigest(), stringOr(landed, "revision"));
     EXPECT_EQ(*store().tree(headDigest()), First);
     EXPECT_TRUE(boolOr(landed, "judged", false)) << "the very files of the candidate have its verdict";
+    EXPECT_EQ(stringOr(landed, "verdict"), "clean");
 }
 
 TEST_F(ReviewTest, AVerdictOnAnotherTextOfTheTaskDoesNotCountForWhatLands)
@@ -147,6 +148,7 @@ TEST_F(ReviewTest, UndoingTheFirstAcceptanceEmptiesTheFolder)
     const auto again = workbench().undo(0, "person");
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().code(), Code::NotFound);
+    EXPECT_EQ(again.error().where(), workbench().store().workspace().string());
 }
 
 TEST_F(ReviewTest, TheLastDecisionIsNeverThePersonsOwnText)
