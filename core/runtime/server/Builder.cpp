@@ -49,7 +49,8 @@ Result<CompilerOutput> Builder::launch(const CompileCommand &command, const Canc
     std::vector<std::string> argv{command.program};
     argv.insert(argv.end(), command.arguments.begin(), command.arguments.end());
     CommandLimits limits;
-    limits.timeout = std::chrono::seconds(120);
+    // Only what compiles has an output; a question to the compiler is no candidate's work.
+    limits.timeout = command.output.empty() ? std::chrono::milliseconds(120'000) : m_limit;
     limits.cancel = cancel;
     HEDDLE_TRY(const CommandResult result, runLimited(m_machine.spawner(), policy, argv, limits));
     CompilerOutput output;

@@ -5,6 +5,7 @@
 #include "core/plan/Plan.h"
 #include "core/runtime/server/Machine.h"
 
+#include <chrono>
 #include <map>
 #include <optional>
 
@@ -26,8 +27,13 @@ struct BuildOutcome {
 /// One thread at a time.
 class Builder {
 public:
-    explicit Builder(Machine &machine) : m_machine(machine) {}
-    /// A plan or source that is wrong is an outcome with diagnostics, not an error. With the task's `layout` the plan is
+    /// `limit`: how long one candidate may keep the compiler.
+    explicit Builder(Machine &machine, std::chrono::milliseconds limit = std::chrono::seconds(120))
+        : m_machine(machine), m_limit(limit)
+    {
+    }
+    /// A plan or source that is wrong, or that the compiler cannot finish within its limits of time and memory, is an
+    /// outcome with diagnostics, not an error. With the task's `layout` the plan is
     /// checked against it as well. Errors: Environment, Cancelled.
     Result<BuildOutcome> build(const FileTree &files, const Json &tunables, const TaskLayout *layout,
                                const CancelToken &cancel);
@@ -38,6 +44,7 @@ public:
 
 private:
     Machine &m_machine;
+    std::chrono::milliseconds m_limit;
     std::optional<HostCompiler> m_compiler;
 };
 
