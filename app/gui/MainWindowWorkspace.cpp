@@ -101,6 +101,7 @@ void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::p
     m_controller = std::make_unique<WorkspaceController>(m_jobs, environment, m_setup.factory, folder,
                                                          target(), nullptr);
     m_controller->setBudget(m_settings.number("budget_seconds"));
+    m_controller->setTolerance(m_settings.numberIfSet("tolerance"));
     connectController();
     setWindowTitle(tr("%1 — Heddle").arg(pathText(loneFile ? loneFile->filename() : folder.filename())));
     m_centre->setCurrentWidget(m_documents);

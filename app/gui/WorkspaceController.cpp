@@ -281,6 +281,7 @@ void WorkspaceController::optimize(const TaskInput &task)
 {
     OptimizeOptions options;
     options.budgetSeconds = m_budgetSeconds;
+    options.tolerance = m_tolerance;
     runInSession(u"optimise"_s, tr("Optimise %1").arg(toText(task.path)), task, "builtin",
                  [options](Workbench &workbench, const std::string &session, const CancelToken &cancel,
                            const ProgressSink &progress) {
@@ -290,10 +291,12 @@ void WorkspaceController::optimize(const TaskInput &task)
 
 void WorkspaceController::judge(const TaskInput &task, const FileTree &files)
 {
+    JudgeOptions options;
+    options.tolerance = m_tolerance;
     runInSession(u"judge"_s, tr("Judge %1").arg(toText(task.path)), task, "person",
-                 [files](Workbench &workbench, const std::string &session, const CancelToken &cancel,
-                         const ProgressSink &progress) {
-                     return workbench.judge(session, files, {}, cancel, progress);
+                 [files, options](Workbench &workbench, const std::string &session, const CancelToken &cancel,
+                                  const ProgressSink &progress) {
+                     return workbench.judge(session, files, options, cancel, progress);
                  });
 }
 

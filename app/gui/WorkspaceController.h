@@ -88,6 +88,8 @@ public:
     void cancelAll();
     /// How long an optimisation may take.
     void setBudget(double seconds) { m_budgetSeconds = seconds; }
+    /// What every judgement keeps to; empty: by dtype.
+    void setTolerance(std::optional<double> tolerance) { m_tolerance = tolerance; }
 
 signals:
     void newsArrived(const std::vector<heddle::Event> &events);
@@ -132,6 +134,7 @@ private:
     bool m_hasFollowFailed = false;
     std::string m_landedTask;
     double m_budgetSeconds = OptimizeOptions().budgetSeconds;
+    std::optional<double> m_tolerance;
 };
 
 } // namespace heddle

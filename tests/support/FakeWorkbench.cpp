@@ -44,6 +44,11 @@ Json ratio(double value, double spread)
     return {{"value", value}, {"ci", {value - spread, value + spread}}};
 }
 
+Json flags(const std::optional<double> &tolerance)
+{
+    return {{"tolerance", tolerance ? Json(*tolerance) : Json()}};
+}
+
 Json evidenceRow(const char *id, const char *status, const char *message, Json data = Json::object())
 {
     return {{"id", id}, {"status", status}, {"message", message}, {"data", std::move(data)}};
@@ -220,8 +225,8 @@ Result<Json> FakeWorkbench::judge(const std::string &session, const FileTree &fi
     HEDDLE_CHECK_OK(
         m_store->append(session, "person", "candidate_created",
                         {{"candidate", digest}, {"parent", ""}, {"format", "native"}, {"plan_item", ""}}));
-    const Json made =
-        report(options.stage, m_switches.failsToBuild ? "did_not_build" : m_switches.verdict, digest);
+    Json made = report(options.stage, m_switches.failsToBuild ? "did_not_build" : m_switches.verdict, digest);
+    made["flags"] = flags(options.tolerance);
     HEDDLE_CHECK_OK(m_store->append(session, "system", "judged",
                                     {{"candidate", digest},
                                      {"stage", options.stage},
@@ -230,7 +235,7 @@ Result<Json> FakeWorkbench::judge(const std::string &session, const FileTree &fi
     return made;
 }
 
-Result<Json> FakeWorkbench::optimize(const std::string &session, const OptimizeOptions &,
+Result<Json> FakeWorkbench::optimize(const std::string &session, const OptimizeOptions &options,
                                      const CancelToken &cancel, const ProgressSink &progress)
 {
     HEDDLE_CHECK_OK(waitIfSlow(cancel, progress));
@@ -256,7 +261,8 @@ Result<Json> FakeWorkbench::optimize(const std::string &session, const OptimizeO
     HEDDLE_CHECK_OK(m_store->append(
         session, "builtin", "compiled",
         {{"candidate", digest}, {"ok", true}, {"diagnostics", Json::array()}, {"seconds", 0.31}}));
-    const Json made = report("confirmed", "clean", digest);
+    Json made = report("confirmed", "clean", digest);
+    made["flags"] = flags(options.tolerance);
     HEDDLE_CHECK_OK(m_store->append(session, "system", "judged",
                                     {{"candidate", digest},
                                      {"stage", "confirmed"},

@@ -96,6 +96,7 @@ private slots:
     void aFolderWithoutTasksSaysWhatATaskIs();
     void themeAndSizeOfCodeAreKeptInTheSettings();
     void theStatusBarTellsHowTheMachineStands();
+    void judgementsKeepToTheToleranceOfTheSettings();
     void sessionsRunWhereTheSettingSays_data();
     void sessionsRunWhereTheSettingSays();
 
@@ -611,6 +612,21 @@ void MainPathTest::theStatusBarTellsHowTheMachineStands()
     QTRY_VERIFY(accessibleTree::texts(m_window.get()).contains(u"set HEDDLE_PYTHON"_s));
     grab(u"17-check-up"_s);
     QCOMPARE(accessibleTree::unnamed(m_window.get()).join(u'\n'), QString());
+}
+
+void MainPathTest::judgementsKeepToTheToleranceOfTheSettings()
+{
+    QVERIFY(makeFolder(configFolder()));
+    QVERIFY(writeFileAtomically(Settings::userFile(), "{\"tolerance\": 0.25}\n"));
+    openWindow(true);
+    openFirstProposal();
+    if (QTest::currentTestFailed())
+        return;
+    press(u"Edit the proposed files"_s);
+    press(u"Judge the edited files as a new candidate"_s);
+    QTRY_COMPARE(events("judged").size(), std::size_t(2));
+    for (const Event &event : events("judged"))
+        QCOMPARE(numberOr(memberOr(memberOr(event.data, "report"), "flags"), "tolerance", 0.0), 0.25);
 }
 
 void MainPathTest::sessionsRunWhereTheSettingSays_data()
