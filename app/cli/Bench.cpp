@@ -187,6 +187,10 @@ int benchTasks(Context &context, const fs::path &given, double budgetSeconds)
     const fs::path folder = given.empty() ? context.environment().resources / "tasks" : given;
     std::vector<fs::path> tasks;
     std::error_code code;
+    if (!fs::is_directory(folder, code))
+        return context.fail(Error(Code::NotFound, "there is no such folder", folder.string(),
+                                  "give a folder of tasks, or none for the shipped ones"),
+                            "bench tasks");
     for (const fs::directory_entry &entry : fs::directory_iterator(folder, code)) {
         if (entry.path().extension() == ".py")
             tasks.push_back(entry.path());

@@ -32,7 +32,7 @@ struct OptimizeArguments {
 int optimize(Context &context, const OptimizeArguments &arguments);
 
 struct ExportArguments {
-    std::string candidate; ///< a digest (or its start) of this workspace, or a folder
+    std::string candidate; ///< a proposal, a digest (or its start) of this workspace, or a folder
     std::filesystem::path task;
     std::string as = "modelnew";
     std::filesystem::path folder;

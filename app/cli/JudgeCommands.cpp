@@ -52,6 +52,22 @@ std::string nextSteps(const fs::path &workspace, const Json &report, const fs::p
         + shellWord(workspace.string()) + "  (then accept or reject)\n";
 }
 
+/// The candidate that a person means by a proposal or by a digest, of which the start is enough among the proposals.
+Result<std::string> digestOf(Store &store, const std::string &named)
+{
+    HEDDLE_TRY(const std::vector<ProposalRow> proposals, store.proposals());
+    for (const ProposalRow &row : proposals) {
+        if (row.id == named || (named.size() >= 6 && row.candidate.starts_with(named)))
+            return row.candidate;
+    }
+    const bool isDigest =
+        named.size() == 64 && named.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!isDigest)
+        return Error(Code::NotFound, "there is no proposal, file or folder of that name", named,
+                     "see heddle-cli proposals list, or give a folder with plan.json or a ModelNew file");
+    return named;
+}
+
 /// Refused before minutes of work, not after.
 Result<void> checkExportFolder(const fs::path &folder)
 {
@@ -196,11 +212,13 @@ int exportCandidate(Context &context, const ExportArguments &arguments)
     auto result =
         inSession(context, arguments.task, "person",
                   [&](Workbench &workbench, const std::string &session) -> Result<Json> {
-                      std::string digest = arguments.candidate;
+                      std::string digest;
                       std::error_code code;
                       if (fs::exists(arguments.candidate, code)) {
                           HEDDLE_TRY(const FileTree files, readCandidate(arguments.candidate));
                           HEDDLE_TRY(digest, workbench.store().putTree(files));
+                      } else {
+                          HEDDLE_TRY(digest, digestOf(workbench.store(), arguments.candidate));
                       }
                       return workbench.exportCandidate(session, digest, arguments.as, arguments.folder,
                                                        context.cancel(), context.progress());

@@ -103,7 +103,8 @@ void addJudging(CLI::App &app, Chosen &chosen)
 
     static ExportArguments exporting;
     auto *exportCommand = app.add_subcommand("export", "write a candidate as plain PyTorch code");
-    exportCommand->add_option("CANDIDATE", exporting.candidate, "digest of this workspace, or a folder")
+    exportCommand
+        ->add_option("CANDIDATE", exporting.candidate, "a proposal, a digest of this workspace, or a folder")
         ->required();
     exportCommand->add_option("--task", exporting.task, "the task that it belongs to")->required();
     exportCommand->add_option("--as", exporting.as)
@@ -180,12 +181,12 @@ void addBench(CLI::App &app, Chosen &chosen)
     });
     auto *tasks = bench->add_subcommand("tasks", "the optimiser on a folder of tasks");
     tasks->add_option("FOLDER", folder, "default: the shipped tasks");
-    tasks->add_option("--budget-seconds", budget)->capture_default_str();
+    tasks->add_option("--budget-seconds", budget)->capture_default_str()->check(CLI::Range(1.0, 86400.0));
     tasks->callback(
         [&chosen] { chosen = [](Context &context) { return benchTasks(context, folder, budget); }; });
     auto *timing =
         bench->add_subcommand("timing", "the proof of the timing method: A/A and a planted slowdown");
-    timing->add_option("--judgements", judgements)->capture_default_str();
+    timing->add_option("--judgements", judgements)->capture_default_str()->check(CLI::Range(1, 100000));
     timing->callback(
         [&chosen] { chosen = [](Context &context) { return benchTiming(context, judgements); }; });
 }
