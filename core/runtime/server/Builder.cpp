@@ -13,21 +13,7 @@ namespace {
 BuildOutcome refused(const Error &error)
 {
     BuildOutcome outcome;
-    // "plan.json: steps[0].args[1]" is a file and a place in it.
-    const std::string &where = error.where();
-    const std::size_t colon = where.find(':');
-    const std::string place = colon == std::string::npos ? std::string() : where.substr(colon + 1);
-    std::string message = error.message();
-    if (!place.empty())
-        message = place.substr(std::min(place.find_first_not_of(' '), place.size())) + ": " + message;
-    if (!error.next().empty())
-        message += " (" + error.next() + ")";
-    outcome.diagnostics.push_back(
-        {{"file", colon == std::string::npos ? "plan.json" : where.substr(0, colon)},
-         {"line", 0},
-         {"column", 0},
-         {"severity", "error"},
-         {"message", message}});
+    outcome.diagnostics = toJson(std::vector{diagnosticOf(error)});
     return outcome;
 }
 

@@ -2,6 +2,7 @@
 #include "core/runtime/server/Judge.h"
 
 #include "core/base/Digest.h"
+#include "core/compile/Diagnostic.h"
 #include "core/plan/CandidateFormat.h"
 #include "core/runtime/Quiet.h"
 #include "core/runtime/server/Confirm.h"
@@ -292,11 +293,21 @@ private:
                      {{"rounds", rounds.rounds()},
                       {"calls", rounds.calls("candidate")},
                       {"empty_call_us", rounds.emptyCallSeconds * 1e6},
+                      {"untimed_cpu_us", untimedJson(rounds)},
                       {"seconds", rounds.seconds}});
         m_sheet.pass("clock", "the clock is the worker's; the candidate's process cannot reach it",
                      {{"empty_call_us", rounds.emptyCallSeconds * 1e6}});
         recordRoof(rounds);
         return std::optional<RoundsResult>(std::move(rounds));
+    }
+
+    /// {name: processor time of the middle call outside the clock, in microseconds}.
+    static Json untimedJson(const RoundsResult &rounds)
+    {
+        Json out = Json::object();
+        for (const auto &[name, seconds] : rounds.untimed)
+            out[name] = median(seconds) * 1e6;
+        return out;
     }
 
     /// The machine's counters with the subjects' own processor time counted as ours.
@@ -321,6 +332,11 @@ private:
     {
         const Json data{
             {"looked_at", rounds.sampledCalls}, {"wrong", rounds.wrongCalls}, {"worst", rounds.worstSample}};
+        if (rounds.impreciseCalls > 0)
+            m_sheet.fail("precision",
+                         std::to_string(rounds.impreciseCalls) + " of " + std::to_string(rounds.sampledCalls)
+                             + " timed calls that were looked at were less precise than eager",
+                         data);
         if (rounds.sampledCalls == 0)
             m_sheet.skip("timed_outputs", "no timed call was looked at");
         else if (rounds.wrongCalls > 0)
@@ -426,8 +442,7 @@ private:
     {
         for (const Json &row : build.diagnostics) {
             if (stringOr(row, "severity") == "error")
-                return stringOr(row, "file") + ':' + std::to_string(integerOr(row, "line", 0)) + ": "
-                    + stringOr(row, "message");
+                return placeText(row) + stringOr(row, "message");
         }
         return "it does not compile";
     }

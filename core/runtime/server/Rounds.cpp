@@ -206,6 +206,8 @@ private:
         if (!boolOr(said, "ok", false)) {
             ++m_result.wrongCalls;
             m_result.worstSample = std::move(said);
+        } else if (!boolOr(said, "precision_ok", true)) {
+            ++m_result.impreciseCalls;
         }
         return {};
     }

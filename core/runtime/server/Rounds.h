@@ -41,7 +41,8 @@ struct RoundsResult {
     double emptyCallSeconds = 0.0;
     int sampledCalls = 0;
     int wrongCalls = 0;
-    Json worstSample; ///< what the oracle said of the worst sampled call
+    int impreciseCalls = 0; ///< right within the tolerance, and less exact than a check lets pass
+    Json worstSample;       ///< what the oracle said of the worst sampled call
     double seconds = 0.0;
     int rounds() const;
     int calls(const std::string &name) const;
