@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from typing import Any
 
@@ -12,34 +13,38 @@ from heddle_oracle import counters
 from heddle_oracle.subject import settle_allocator
 from heddle_oracle.task import Task
 
-WARM_CALLS = 2
-CALLS = 5
+FEWEST_CALLS = 3
+MOST_CALLS = 12
+SECONDS = 2.0
 
 
 def profile(task: Task) -> dict[str, Any]:
     """{operators, flops, bytes_min, bytes_eager}; operators by self time of one call, in ms.
 
-    It is the call that stands in the middle of CALLS by its whole time, so that one which another
-    program disturbed does not count. Needs an otherwise idle machine."""
+    It is the fastest of some calls after one that warms up: in it neither did another program
+    disturb, nor had glibc given the memory of the results back to the system, so that an operator
+    paid for fresh pages (which takes longer than many an operator). Needs an otherwise idle
+    machine."""
+    given = task.sample_inputs()
     settle_allocator()  # as in every process that is timed
+    inputs = [tensor.clone() for tensor in given]
+    calls: list[list[dict[str, Any]]] = []
     try:
-        for _ in range(WARM_CALLS):
-            task.forward(_copies(task))
-        calls = [_operators(task, _copies(task)) for _ in range(CALLS)]
+        task.forward(inputs)
+        end = time.monotonic() + SECONDS
+        while len(calls) < FEWEST_CALLS or (len(calls) < MOST_CALLS and time.monotonic() < end):
+            for tensor, value in zip(inputs, given, strict=True):
+                tensor.copy_(value)  # forward may have written to it
+            calls.append(_operators(task, inputs))
     finally:
         task.restore_state()
     figures = counters.count(task)
     return {
-        "operators": middle_call(calls),
+        "operators": fastest_call(calls),
         "flops": figures["flops"],
         "bytes_min": figures["bytes_min"],
         "bytes_eager": figures["bytes_eager"],
     }
-
-
-def _copies(task: Task) -> list[torch.Tensor]:
-    """Inputs that forward may write to."""
-    return [tensor.clone() for tensor in task.sample_inputs()]
 
 
 def _operators(task: Task, call: list[torch.Tensor]) -> list[dict[str, Any]]:
@@ -49,9 +54,9 @@ def _operators(task: Task, call: list[torch.Tensor]) -> list[dict[str, Any]]:
     return _by_time(record.key_averages(group_by_input_shape=True))
 
 
-def middle_call(calls: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The operators of the call whose whole time is the median of all calls."""
-    return sorted(calls, key=lambda rows: sum(row["self_ms"] for row in rows))[len(calls) // 2]
+def fastest_call(calls: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The operators of the call whose whole time is the shortest."""
+    return min(calls, key=lambda rows: sum(row["self_ms"] for row in rows))
 
 
 def _by_time(averages: Any) -> list[dict[str, Any]]:
