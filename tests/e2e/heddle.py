@@ -107,14 +107,17 @@ class Home:
         )
 
     def cli(
-        self, *arguments: object, environment: dict[str, str] | None = None, seconds: float = 300
+        self,
+        *arguments: object,
+        environment: dict[str, str] | None = None,
+        seconds: float = 300,
+        names_workspace: bool = True,
     ) -> Answer:
         """Run a command with --json and wait for it."""
         self._reports += 1
         path = self.folder / f"report-{self._reports}.json"
-        process = self.start(
-            *arguments, "--json", path, "--workspace", self.workspace, environment=environment
-        )
+        workspace = ("--workspace", self.workspace) if names_workspace else ()
+        process = self.start(*arguments, "--json", path, *workspace, environment=environment)
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:

@@ -53,7 +53,8 @@ def attempted(home: Home) -> tuple[Answer | None, str]:
     reason = ""
     for attempt in range(ATTEMPTS):
         out = home.folder / f"out{attempt}"
-        answer = home.cli("optimize", task, "--budget-seconds", 60, "--export", out, seconds=400)
+        arguments = (task.name, "--budget-seconds", 60, "--export", out)
+        answer = home.cli("optimize", *arguments, seconds=400, names_workspace=False)
         assert answer.code in (0, 3, 4), answer.text
         jsonschema.validate(answer.report, SCHEMA)
         if answer.code == 0 and answer.report["candidate"] is not None:
@@ -103,6 +104,11 @@ def test_the_report_of_a_success_is_complete(optimised: Answer) -> None:
     assert report["speedup"]["deployed"]["eager"]["value"] > 0
     assert {row["status"] for row in report["verdict"]["evidence"]} <= {"passed", "not run"}
     assert report["environment"]["heddle"]
+
+
+def test_the_next_step_names_the_workspace_that_nobody_named(home: Home, optimised: Answer) -> None:
+    wanted = f"heddle-cli proposals show {optimised.report['proposal']} --workspace {home.workspace}  "
+    assert wanted in optimised.out, optimised.text
 
 
 def compare_export(home: Home, task: Path, folder: Path) -> None:
