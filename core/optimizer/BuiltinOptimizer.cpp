@@ -217,9 +217,13 @@ Result<void> BuiltinOptimizer::tune(Tools &tools, Verified &best)
     Json figures = Json::array();
     figures.push_back(figure(number(startMs) + " ms", startMs, "ms", startEvent));
     if (!isChanged) {
-        HEDDLE_CHECK_OK(tools.note("Tuning: none of " + std::to_string(tried)
-                                       + " other settings is faster than " + number(startMs)
-                                       + " ms beyond the noise.",
+        const std::string untried = isAtRoof(startMs) ? number(startMs) + " ms is at the roof"
+            : m_ranOutOfTime                          ? "the time is up"
+                                                      : "this kernel has none";
+        HEDDLE_CHECK_OK(tools.note(tried == 0 ? "Tuning: no other setting was tried: " + untried + "."
+                                              : "Tuning: none of " + std::to_string(tried)
+                                           + " other settings is faster than " + number(startMs)
+                                           + " ms beyond the noise.",
                                    figures));
         return tools.updatePlanItem(tuneId, "done", "The defaults stay.");
     }

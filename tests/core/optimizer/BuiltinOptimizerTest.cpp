@@ -22,7 +22,7 @@ public:
         calls.push_back("profile_baseline");
         return Json{{"event", 1},
                     {"baselines", {{"eager", {{"median_ms", 9.0}}}, {"compile", {{"median_ms", compileMs}}}}},
-                    {"roof", {{"ms", 2.0}, {"bytes", 1000}}}};
+                    {"roof", {{"ms", roofMs}, {"bytes", 1000}}}};
     }
     Result<Json> graph() override
     {
@@ -96,6 +96,7 @@ public:
     Json captured;
     double seconds = 1000.0;
     double compileMs = 6.0;
+    double roofMs = 2.0;
     double candidateMs = 4.0;
     double spread = 0.1;
     int fastChunk = -1;
@@ -107,6 +108,12 @@ public:
     std::string submitted;
     Json refusal; ///< the confirmed report of a candidate that is not made a proposal
     bool allFiguresHaveEvents = true;
+
+    bool hasNote(const std::string &words) const
+    {
+        return std::any_of(notes.begin(), notes.end(),
+                           [&](const std::string &text) { return text.find(words) != std::string::npos; });
+    }
 
 private:
     CancelSource m_source;
@@ -248,7 +255,19 @@ TEST(BuiltinOptimizerTest, tuningStopsAtTheBudget)
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->reason, "budget");
     EXPECT_EQ(tools.count("benchmark"), 1u);
+    EXPECT_TRUE(tools.hasNote("no other setting was tried: the time is up"));
     EXPECT_EQ(tools.count("submit"), 1u);
+}
+
+TEST(BuiltinOptimizerTest, aKernelAtTheRoofIsNotTunedAndTheNoteSaysWhy)
+{
+    ScriptedTools tools = toolsForChain();
+    tools.roofMs = 3.9;
+    tools.candidateMs = 5.5; // as the quick stage saw it; the timing before tuning says 4
+    ASSERT_TRUE(BuiltinOptimizer().run(tools));
+    EXPECT_EQ(tools.count("benchmark"), 1u);
+    EXPECT_TRUE(tools.hasNote("no other setting was tried: 4 ms is at the roof"))
+        << ::testing::PrintToString(tools.notes);
 }
 
 TEST(BuiltinOptimizerTest, aGraphThatIsNotCoveredEndsWithTheOperatorsName)
