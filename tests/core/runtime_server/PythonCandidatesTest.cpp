@@ -109,6 +109,17 @@ TEST_F(PythonCandidates, leavingInAnyCallIsACrash)
     }
 }
 
+TEST_F(PythonCandidates, lessPrecisionInTimedCallsAloneIsFound)
+{
+    // Far within the tolerance, and a hundred times eager's own error.
+    std::string body = ownWork;
+    body.insert(body.find("        return"), "        if calls[0] > 20:\n            y *= 1.00001\n");
+    const auto report =
+        judgePython(modelNew("import numpy as np\ncalls = [0]", "        calls[0] += 1\n" + body));
+    EXPECT_EQ(classOf(report), "precision_changed") << (report ? report->dump(1) : "");
+    EXPECT_EQ(statusOf(report, "timed_outputs"), "passed");
+}
+
 TEST_F(PythonCandidates, raisingInAnyCallIsACrash)
 {
     for (const char *call : {"1", "8", "9", "10", "40"}) {
