@@ -58,9 +58,9 @@ void addRoof(std::string &out, const Json &roof)
         return;
     out += "  " + padded("roof (" + stringOr(roof, "bound", "memory") + ")", 26)
         + timeText(numberOr(roof, "ms", -1.0) / 1e3);
-    if (memberOr(roof, "share").is_number())
-        out += "  reached: " + std::to_string(static_cast<int>(numberOr(roof, "share", 0.0) * 100.0 + 0.5))
-            + " %";
+    if (const double share = numberOr(roof, "share", -1.0); share >= 0.0)
+        out += "  reached: " + std::to_string(static_cast<int>(share * 100.0 + 0.5)) + " %"
+            + (share < 1.005 ? "" : " (the roof itself was measured at a busier moment)");
     out += '\n';
 }
 

@@ -97,6 +97,16 @@ TEST(PrintTest, AComparisonWithoutARatioSaysWhyAndGivesNoFigure)
     EXPECT_NE(compared.find("1.50"), std::string::npos) << compared;
 }
 
+TEST(PrintTest, MoreThanTheRoofIsToldAsARoofThatWasMeasuredBadly)
+{
+    const auto told = [](double share) {
+        const Json roof{{"bound", "memory"}, {"ms", 1.0}, {"share", share}};
+        return reportText(report({{"roof", roof}}), false);
+    };
+    EXPECT_NE(told(1.08).find("108 % (the roof itself"), std::string::npos) << told(1.08);
+    EXPECT_NE(told(1.0).find("100 %\n"), std::string::npos) << told(1.0);
+}
+
 TEST(PrintTest, AToleranceOfThePersonStandsBesideTheVerdict)
 {
     EXPECT_NE(reportText(report({{"flags", {{"tolerance", 0.1}}}}), false).find("tolerance 0.1"),
