@@ -147,9 +147,13 @@ std::vector<Row> EvidenceRows::figures(const Json &report)
         //: %1 is a time, %2 what limits the task
         rows.push_back(
             fact(tr("Roof"), tr("%1, set by %2").arg(Format::milliseconds(numberOr(roof, "ms", 0)), bound)));
-        if (memberOr(roof, "share").is_number())
-            rows.push_back(
-                fact(tr("Share of the roof reached"), Format::percent(numberOr(roof, "share", 0))));
+        if (const double share = numberOr(roof, "share", -1); share >= 0)
+            //: %1 is a share such as "108 %"
+            rows.push_back(fact(
+                tr("Share of the roof reached"),
+                share < 1.005
+                    ? Format::percent(share)
+                    : tr("%1: the roof itself was measured at a busier moment").arg(Format::percent(share))));
     }
     const Json &coverage = memberOr(report, "coverage");
     if (coverage.is_object()) {

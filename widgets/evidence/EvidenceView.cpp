@@ -77,6 +77,9 @@ EvidenceView::EvidenceView(QWidget *parent) : QScrollArea(parent)
     m_figures = addSection(column, tr("Roof and coverage"), EvidenceRows::factHeaders(), 1);
     m_lint = addSection(column, tr("Lint"), EvidenceRows::lintHeaders(), 2);
     m_evidence = addSection(column, tr("Evidence"), EvidenceRows::evidenceHeaders(), 2);
+    // What a check found is a sentence to read: it gets as much room as the figures, and the lines it needs.
+    m_evidence.table->setStretchColumn(3);
+    m_evidence.table->setWrapsText(true);
     m_operators = addSection(column, tr("Operators by time"), EvidenceRows::operatorHeaders(), 4);
     m_environment = addSection(column, tr("Environment"), EvidenceRows::factHeaders(), 1);
     column->addStretch(1);

@@ -64,6 +64,8 @@ private slots:
     void textOfEventsIsNeverMarkup();
     void failedEvidenceComesFirst();
     void anEmptyReportShowsNoNumber();
+    void moreThanTheRoofIsToldAsARoofThatWasMeasuredBadly();
+    void aCheckShowsWholeWhatItFound();
     void aVariantIsToldWithItsSettings();
     void aPlanItemIsCalledByItsTitle();
     void aBaselineHasNoColumnForACandidate();
@@ -172,6 +174,48 @@ void ViewsTest::anEmptyReportShowsNoNumber()
         QCOMPARE(table->rows()->rowCount(), 0);
     view.setReport(u"task"_s, report("wrong"));
     QCOMPARE(view.heading(), u"Wrong result"_s);
+}
+
+void ViewsTest::moreThanTheRoofIsToldAsARoofThatWasMeasuredBadly()
+{
+    const auto told = [](double share) {
+        for (const Row &row : EvidenceRows::figures({{"roof", {{"ms", 1.0}, {"share", share}}}}))
+            if (row.cells[0].text == u"Share of the roof reached"_s)
+                return row.cells[1].text;
+        return QString();
+    };
+    QVERIFY2(told(1.08).contains(u"busier moment"_s), qPrintable(told(1.08)));
+    QVERIFY2(!told(1.0).isEmpty() && !told(1.0).contains(u"busier moment"_s), qPrintable(told(1.0)));
+}
+
+void ViewsTest::aCheckShowsWholeWhatItFound()
+{
+    Json judged = report("clean");
+    const std::string words =
+        "it ran to the end on every set of inputs, and what it gave was as the reference gives it";
+    Json figures = Json::object();
+    for (const char *name : {"landlock", "rung", "seccomp", "user", "address_space", "processes"})
+        figures[name] = "a figure of a check";
+    judged["verdict"]["evidence"] =
+        Json::array({{{"id", "ran"}, {"status", "passed"}, {"message", words}, {"data", figures}}});
+    EvidenceView view;
+    view.resize(900, 900);
+    view.setReport(u"a.py"_s, judged);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    for (const DataTable *table : view.findChildren<DataTable *>()) {
+        if (table->accessibleName() != u"Evidence"_s)
+            continue;
+        const QModelIndex found = table->model()->index(0, 2);
+        QVERIFY(found.isValid());
+        const QRect room = table->visualRect(found);
+        const QRect needed = table->fontMetrics().boundingRect(QRect(0, 0, room.width() - 12, 10000),
+                                                               Qt::TextWordWrap, found.data().toString());
+        QVERIFY2(needed.height() <= room.height() && needed.width() <= room.width(),
+                 qPrintable(u"%1x%2"_s.arg(room.width()).arg(room.height())));
+        return;
+    }
+    QFAIL("no table of the evidence");
 }
 
 void ViewsTest::aVariantIsToldWithItsSettings()
