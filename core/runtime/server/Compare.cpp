@@ -63,18 +63,12 @@ Result<Json> compareSides(const JudgeContext &context, const CompareSide &subjec
         options.stateSlot = context.sets.timingStateSlot();
         options.callsPerBlock = callsPerBlockFor(eager, options.slots.size());
         // Native candidates are timed like this in the quick stage, Python ones in the confirmed.
-        // As in a judgement, so that what is proven of the one holds for the other.
-        options.sampled = "subject";
-        options.outputBytes = context.sets.outputBytes();
         options.budgetSeconds = first.executor ? quickSeconds : confirmedSeconds;
         options.minRounds = first.executor ? quickRounds : confirmedRounds;
         HEDDLE_TRY(const RoundsResult rounds,
                    timeInRounds({{"subject", &first.subject(context), first.serve},
                                  {"other", &second.subject(context), second.serve}},
                                 context.oracle, options, cancel, {}));
-        if (rounds.wrongCalls > 0)
-            return Error(Code::TaskFailed, "a timed call of the subject gave a wrong result",
-                         compactText(rounds.worstSample), "judge it alone to see what is wrong");
         ratios.push_back(ratioJson(speedup(rounds.samples.at("other"), rounds.samples.at("subject"),
                                            confirmedNoiseFloor, static_cast<std::uint64_t>(i) + 1)));
         if (progress)
