@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 namespace heddle {
 
 namespace fs = std::filesystem;
@@ -21,6 +23,12 @@ Result<fs::path> firstWith(std::initializer_list<fs::path> folders, const char *
 }
 
 } // namespace
+
+std::string commandLineName()
+{
+    const char *name = std::getenv("HEDDLE_COMMAND_LINE");
+    return name != nullptr && name[0] != '\0' ? name : "heddle-cli";
+}
 
 fs::path programFolder()
 {

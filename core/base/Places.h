@@ -4,9 +4,14 @@
 #include "core/base/Result.h"
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace heddle {
+
+/// What the person types to start the command line: HEDDLE_COMMAND_LINE, which the `dev` script sets, else "heddle-cli".
+/// For the sentences that say what to do next.
+std::string commandLineName();
 
 /// The folder of the running program.
 std::filesystem::path programFolder();

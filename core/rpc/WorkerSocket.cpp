@@ -3,11 +3,12 @@
 
 #include "core/base/Digest.h"
 #include "core/base/File.h"
+#include "core/base/FileLock.h"
+#include "core/base/Places.h"
 #include "core/rpc/StartProcess.h"
 #include "core/rpc/UnixAddress.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -97,10 +98,14 @@ Result<Fd> connectWorker(const WorkerLaunch &launch, const CancelToken &cancel)
     std::error_code code;
     fs::permissions(socket.parent_path(), fs::perms::owner_all, code);
     // Two front ends that start at once must start one worker.
-    const Fd lock(::open((socket.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock.isOpen() || ::flock(lock.value(), LOCK_EX) != 0)
-        return Error(Code::Io, std::string("cannot lock the worker's socket: ") + std::strerror(errno),
-                     socket.string());
+    const std::string lockPath = socket.string() + ".lock";
+    HEDDLE_TRY(const Fd lock, openLockFile(lockPath, 0600));
+    HEDDLE_TRY(const LockWait wait, waitForLock(lock, startLimit + std::chrono::seconds(5), cancel));
+    if (wait == LockWait::Cancelled)
+        return Error(Code::Cancelled, "the start of the worker was cancelled", socket.string());
+    if (wait == LockWait::Busy)
+        return Error(Code::Environment, "another program of Heddle has been starting the worker for too long",
+                     lockPath, "end that program, then try again");
     connected = connectTo(socket);
     if (connected)
         return connected;
@@ -115,7 +120,7 @@ Result<Fd> connectWorker(const WorkerLaunch &launch, const CancelToken &cancel)
             return connected;
         if (const std::string said = lastLines(log); said.find("heddle-worker:") != std::string::npos)
             return Error(Code::Environment, "the worker did not start: " + said, launch.worker.string(),
-                         "run heddle-cli doctor");
+                         "run " + commandLineName() + " doctor");
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return Error(Code::Environment, "the worker did not answer within 20 s", socket.string(),

@@ -2,16 +2,14 @@
 #include "core/runtime/DeviceLock.h"
 
 #include "core/base/File.h"
+#include "core/base/FileLock.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <thread>
 
 namespace heddle {
 
@@ -26,25 +24,22 @@ Result<DeviceLock> DeviceLock::acquire(std::string_view device, std::chrono::mil
                      std::string(device));
     HEDDLE_CHECK_OK(makeFolder(runtimeFolder()));
     const std::filesystem::path path = runtimeFolder() / ("device-" + std::string(device) + ".lock");
-    Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!fd.isOpen())
-        return Error(Code::Io, std::string("cannot open the lock of a device: ") + std::strerror(errno),
-                     path.string());
-    const auto end = std::chrono::steady_clock::now() + timeout;
-    while (::flock(fd.value(), LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return Error(Code::Io, std::string("cannot lock a device: ") + std::strerror(errno),
-                         path.string());
-        if (cancel.stop_requested())
-            return Error(Code::Cancelled, "waiting for the device was cancelled", std::string(device));
-        if (std::chrono::steady_clock::now() >= end) {
-            const auto holder = readFile(path, 64);
-            return Error(Code::TimedOut,
-                         "another process measures on this device"
-                             + (holder && !holder->empty() ? ": pid " + *holder : ""),
-                         std::string(device), "wait for it to end, or cancel it");
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    HEDDLE_TRY(Fd fd, openLockFile(path, 0600));
+    HEDDLE_TRY(const LockWait wait, waitForLock(fd, timeout, cancel));
+    switch (wait) {
+    case LockWait::Held: break;
+    case LockWait::Cancelled:
+        return Error(Code::Cancelled, "waiting for the device was cancelled", std::string(device));
+    case LockWait::Busy: {
+        const auto holder = readFile(path, 64);
+        return Error(Code::TimedOut,
+                     "another process measures on this device"
+                         + (holder && !holder->empty() ? ": pid " + *holder : ""),
+                     std::string(device), "wait for it to end, or cancel it");
+    }
+    case LockWait::Unsupported:
+        return Error(Code::Io, "the folder for locks is on a file system without them", path.string(),
+                     "set XDG_RUNTIME_DIR to a folder on a local file system");
     }
     // Only for the message above: who holds it is what the kernel says, never this text.
     const std::string pid = std::to_string(::getpid());

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,18 @@ namespace {
 
 /// A host behind a slow line, whose worker starts cold, still answers within this.
 constexpr auto remoteStart = std::chrono::seconds(60);
+
+/// A worker on this machine answers within this, whatever it works on.
+constexpr auto localAnswer = std::chrono::seconds(20);
+
+/// The process at the other end of a Unix socket.
+std::string peerOf(const Fd &socket)
+{
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return ::getsockopt(socket.value(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? std::to_string(peer.pid)
+                                                                                    : "unknown";
+}
 
 /// Starts `ssh …` with pipes on its stdin and stdout; its stderr goes to `errors`.
 Result<std::pair<Fd, Fd>> startPiped(const std::vector<std::string> &arguments, const Fd &errors)
@@ -90,7 +103,21 @@ Result<void> WorkerConnection::connectLocal(const CancelToken &cancel)
                connectWorker({m_environment.worker, m_environment.python, m_environment.package,
                               m_environment.resources, m_environment.unsandboxed, m_environment.compiler},
                              cancel));
-    HEDDLE_TRY(m_client, LineClient::fromPipes(std::move(socket), Fd()));
+    const std::string pid = peerOf(socket);
+    HEDDLE_TRY(auto client, LineClient::fromPipes(std::move(socket), Fd()));
+    // A process that was stopped, or hangs, still has its connections accepted by the kernel.
+    CallOptions options;
+    options.cancel = cancel;
+    options.timeout = localAnswer;
+    const auto hello =
+        client->call("hello", Json{{"client", "workbench"}, {"version", HEDDLE_VERSION}}, options);
+    if (!hello && hello.error().code() == Code::TimedOut)
+        return Error(Code::Environment,
+                     "the worker does not answer for " + std::to_string(localAnswer.count()) + " s",
+                     "pid " + pid, "end it with kill -9 " + pid + "; the next command starts another");
+    if (!hello)
+        return hello.error();
+    m_client = std::move(client);
     return {};
 }
 
