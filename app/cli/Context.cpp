@@ -2,6 +2,7 @@
 #include "app/cli/Context.h"
 
 #include "core/base/File.h"
+#include "core/base/Places.h"
 
 #include <unistd.h>
 
@@ -128,7 +129,8 @@ Result<Workbench *> Context::existingWorkbench()
     std::error_code code;
     if (!fs::is_directory(workspace / ".heddle", code))
         return Error(Code::NotFound, "nothing was done with Heddle in this folder yet", workspace.string(),
-                     "name the folder of the tasks by --workspace, or begin with heddle-cli optimize TASK");
+                     "name the folder of the tasks by --workspace, or begin with " + commandLineName()
+                         + " optimize TASK");
     return open(workspace);
 }
 

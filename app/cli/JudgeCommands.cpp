@@ -3,6 +3,7 @@
 #include "app/cli/InSession.h"
 #include "app/cli/Print.h"
 
+#include "core/base/Places.h"
 #include "core/verify/Words.h"
 
 #include <optional>
@@ -48,7 +49,7 @@ std::string nextSteps(const fs::path &workspace, const Json &report, const fs::p
     const std::string proposal = stringOr(report, "proposal");
     if (proposal.empty())
         return text;
-    return text + "next: heddle-cli proposals show " + proposal + " --workspace "
+    return text + "next: " + commandLineName() + " proposals show " + proposal + " --workspace "
         + shellWord(workspace.string()) + "  (then accept or reject)\n";
 }
 
@@ -64,7 +65,8 @@ Result<std::string> digestOf(Store &store, const std::string &named)
         named.size() == 64 && named.find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!isDigest)
         return Error(Code::NotFound, "there is no proposal, file or folder of that name", named,
-                     "see heddle-cli proposals list, or give a folder with plan.json or a ModelNew file");
+                     "see " + commandLineName()
+                         + " proposals list, or give a folder with plan.json or a ModelNew file");
     return named;
 }
 

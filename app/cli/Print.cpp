@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/Print.h"
 
+#include "core/base/Places.h"
 #include "core/compile/Diagnostic.h"
 #include "core/verify/Words.h"
 #include "core/workbench/Comparison.h"
@@ -11,6 +12,9 @@
 namespace heddle::cli {
 
 namespace {
+
+constexpr const char *baselinesTitle = "baselines  (median [its 95 % interval]; undisturbed: without what "
+                                       "other programs took, ratios are of these)\n";
 
 std::string padded(std::string text, std::size_t width)
 {
@@ -29,7 +33,7 @@ std::string millisecondsText(const Json &row)
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() && interval[1].is_number())
         text += "  [" + timeText(interval[0].get<double>() / 1e3) + ", "
             + timeText(interval[1].get<double>() / 1e3) + "]";
-    // Ratios are formed of these, see docs/decisions/0013.
+    // See docs/decisions/0013.
     if (memberOr(row, "undisturbed_ms").is_number())
         text += "  undisturbed " + timeText(numberOr(row, "undisturbed_ms", 0.0) / 1e3);
     return text;
@@ -90,7 +94,7 @@ std::string lintText(const Json &lint)
 
 std::string baselineText(const Json &baseline)
 {
-    std::string out = "baselines\n";
+    std::string out = baselinesTitle;
     addBaselines(out, memberOr(baseline, "baselines"));
     addRoof(out, memberOr(baseline, "roof"));
     const Json &operators = memberOr(baseline, "operators");
@@ -116,14 +120,14 @@ std::string reportText(const Json &report, bool verbose)
         return out + "no candidate (" + stringOr(report, "reason", "none was made") + ")"
             + (stringOr(report, "message").empty() ? std::string() : ": " + stringOr(report, "message"))
             + '\n';
-    out += "baselines\n";
+    out += baselinesTitle;
     addBaselines(out, memberOr(report, "baselines"));
     if (memberOr(candidate, "median_ms").is_number())
         out += "  " + padded("candidate", 26) + millisecondsText(candidate) + '\n';
     addRoof(out, memberOr(report, "roof"));
     const Json &speedup = memberOr(report, "speedup");
     addSpeedups(out, memberOr(speedup, "deployed"), "speedup as deployed (the export, timed in PyTorch)");
-    addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner");
+    addSpeedups(out, memberOr(speedup, "runner"), "speedup in the runner (before it is exported)");
     if (const Json &against = memberOr(report, "against"); against.is_object()) {
         const Json &ratio = memberOr(against, "speedup");
         out += "  " + padded("vs the other candidate", 26)
@@ -132,9 +136,8 @@ std::string reportText(const Json &report, bool verbose)
     for (const Json &row : memberOr(report, "diagnostics"))
         out += "  " + placeText(row) + stringOr(row, "severity") + ": " + stringOr(row, "message") + '\n';
     const Json &verdict = memberOr(report, "verdict");
-    out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage")
-        + ", reward " + (memberOr(report, "reward").is_null() ? "none" : report["reward"].dump())
-        + toleranceText(report) + ")\n";
+    out += "verdict  " + classText(stringOr(verdict, "class")) + "  (" + stringOr(report, "stage") + ", "
+        + rewardText(memberOr(report, "reward")) + toleranceText(report) + ")\n";
     // After the first failure the other checks are not reached: one line says so for all of them.
     int unreached = 0;
     for (const Json &row : memberOr(verdict, "evidence")) {
@@ -178,7 +181,8 @@ std::string reasonInEvidence(const Result<std::vector<Event>> &events)
     if (reason.empty())
         return {};
     return "its last candidate is right, but its times do not count: " + reason
-        + "\n  next: let other programs end, see heddle-cli doctor --noise, and run it again\n";
+        + "\n  next: let other programs end, see " + commandLineName()
+        + " doctor --noise, and run it again\n";
 }
 
 std::string doctorText(const Json &doctor)

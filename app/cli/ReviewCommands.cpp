@@ -3,6 +3,7 @@
 #include "app/cli/InSession.h"
 #include "app/cli/Print.h"
 
+#include "core/base/Places.h"
 #include "core/diff/TreeDiff.h"
 #include "core/verify/Words.h"
 #include "core/workbench/TaskText.h"
@@ -127,7 +128,8 @@ int showProposal(Context &context, const std::string &id)
         Store &store = workbench->store();
         HEDDLE_TRY(const std::optional<ProposalRow> row, store.proposal(id));
         if (!row)
-            return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
+            return Error(Code::NotFound, "there is no such proposal", id,
+                         "see " + commandLineName() + " proposals list");
         FileTree base;
         if (!row->base.empty()) {
             HEDDLE_TRY(base, store.tree(row->base));
@@ -265,7 +267,7 @@ int showSession(Context &context, const std::string &session)
         HEDDLE_TRY(const std::vector<Event> events, workbench->store().eventsAfter(0, session));
         if (events.empty())
             return Error(Code::NotFound, "there is no such session in this workspace", session,
-                         "see heddle-cli sessions list");
+                         "see " + commandLineName() + " sessions list");
         Json list = Json::array();
         for (const Event &event : events) {
             list.push_back({{"id", event.id},

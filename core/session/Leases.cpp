@@ -2,6 +2,7 @@
 #include "core/session/Leases.h"
 
 #include "core/base/Digest.h"
+#include "core/base/Places.h"
 #include "core/session/ProcessIdentity.h"
 #include "core/session/Rows.h"
 #include "core/session/UtcTime.h"
@@ -45,7 +46,7 @@ Result<std::unique_ptr<Lease>> takeLease(const std::shared_ptr<Connection> &conn
         WriteTransaction transaction(database);
         if (!sessionById(database, session))
             return Error(Code::NotFound, "there is no such session in this workspace", session.substr(0, 80),
-                         "list them with: heddle-cli sessions list");
+                         "list them with: " + commandLineName() + " sessions list");
         SQLite::Statement query(
             database, "SELECT pid, start_time, boot_id, program, taken_at FROM leases WHERE session=?");
         query.bind(1, session);

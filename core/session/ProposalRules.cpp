@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/ProposalRules.h"
 
+#include "core/base/Places.h"
 #include "core/session/Rows.h"
 
 namespace heddle {
@@ -29,7 +30,7 @@ Result<ProposalRow> requireProposal(SQLite::Database &database, const Event &eve
     auto proposal = proposalById(database, id);
     if (!proposal)
         return Error(Code::NotFound, "there is no such proposal in this workspace", id.substr(0, 80),
-                     "list them with: heddle-cli proposals list");
+                     "list them with: " + commandLineName() + " proposals list");
     return *std::move(proposal);
 }
 
@@ -130,7 +131,7 @@ Result<void> checkSession(SQLite::Database &database, const Event &event)
         return {};
     if (!session)
         return Error(Code::NotFound, "there is no such session in this workspace",
-                     event.session.substr(0, 80), "list them with: heddle-cli sessions list");
+                     event.session.substr(0, 80), "list them with: " + commandLineName() + " sessions list");
     if (event.type == "session_ended" && session->state != "running")
         return Error(Code::Conflict, "this session has ended already (" + session->state + ')',
                      event.session);

@@ -51,6 +51,20 @@ std::string ratioText(const Json &ratio)
     return text;
 }
 
+std::string rewardText(const Json &reward)
+{
+    if (!reward.is_number_integer())
+        return "no reward";
+    const char *meaning = "not clean";
+    switch (reward.get<int>()) {
+    case 1: meaning = "right, but not faster than eager"; break;
+    case 2: meaning = "faster than eager"; break;
+    case 3: meaning = "faster than eager and torch.compile"; break;
+    default: break;
+    }
+    return "reward " + compactText(reward) + ": " + meaning;
+}
+
 std::string classText(std::string_view name)
 {
     std::string text(name);

@@ -2,6 +2,7 @@
 #include "core/workbench/LocalWorkbench.h"
 
 #include "core/base/Digest.h"
+#include "core/base/Places.h"
 #include "core/plan/CandidateFormat.h"
 #include "core/workbench/Comparison.h"
 
@@ -84,7 +85,7 @@ Result<OpenSession *> LocalWorkbench::session(const std::string &id)
     HEDDLE_TRY(const std::optional<SessionRow> row, m_store->session(id));
     if (!row)
         return Error(Code::NotFound, "there is no such session in this workspace", id,
-                     "see heddle-cli sessions list");
+                     "see " + commandLineName() + " sessions list");
     HEDDLE_TRY(TaskText text,
                readTask(m_store->workspace(), taskFileOf(m_store->workspace(), row->taskPath)));
     OpenSession session;

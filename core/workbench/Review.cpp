@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/Places.h"
 #include "core/diff/TreeDiff.h"
 #include "core/diff/TreeMerge.h"
 #include "core/workbench/LocalWorkbench.h"
@@ -95,9 +96,9 @@ Result<DecisionRow> decisionToUndo(Store &store, std::int64_t id)
     }
     if (id == 0)
         return Error(Code::NotFound, "there is no decision to undo", store.workspace().string());
-    return Error(
-        Code::NotFound, "there is no such decision", std::to_string(id),
-        "leave the number out to undo the last decision; heddle-cli proposals list shows what stands");
+    return Error(Code::NotFound, "there is no such decision", std::to_string(id),
+                 "leave the number out to undo the last decision; " + commandLineName()
+                     + " proposals list shows what stands");
 }
 
 Json conflictsJson(const std::vector<FileConflict> &conflicts)
@@ -149,7 +150,8 @@ Result<Json> LocalWorkbench::accept(const std::string &id, const Selection &sele
     HEDDLE_TRY(const ReviewLock lock, ReviewLock::take(m_store->folder()));
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
-        return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
+        return Error(Code::NotFound, "there is no such proposal", id,
+                     "see " + commandLineName() + " proposals list");
     HEDDLE_TRY(const std::optional<DecisionRow> unlanded, unlandedAccept(*m_store, *proposal));
     if (unlanded) {
         HEDDLE_TRY(Json landed, finishLanding(*proposal, *unlanded, actor, openBuffers));
@@ -242,7 +244,8 @@ Result<Json> LocalWorkbench::reject(const std::string &id, const std::string &re
 {
     HEDDLE_TRY(const std::optional<ProposalRow> proposal, m_store->proposal(id));
     if (!proposal)
-        return Error(Code::NotFound, "there is no such proposal", id, "see heddle-cli proposals list");
+        return Error(Code::NotFound, "there is no such proposal", id,
+                     "see " + commandLineName() + " proposals list");
     Json decided{{"proposal", id}, {"decision", "reject"}, {"reason", reason}, {"comment", comment}};
     if (Json hunks = hunksJson(selection); !hunks.empty())
         decided["hunks"] = std::move(hunks);
@@ -300,7 +303,8 @@ Result<void> LocalWorkbench::comment(const std::string &proposal, const std::str
 {
     HEDDLE_TRY(const std::optional<ProposalRow> row, m_store->proposal(proposal));
     if (!row)
-        return Error(Code::NotFound, "there is no such proposal", proposal, "see heddle-cli proposals list");
+        return Error(Code::NotFound, "there is no such proposal", proposal,
+                     "see " + commandLineName() + " proposals list");
     HEDDLE_CHECK_OK(m_store->append(
         row->session, actor, "commented",
         {{"proposal", proposal}, {"file", file}, {"line", line}, {"hunk", hunk}, {"text", text}}));
@@ -314,7 +318,8 @@ Result<Json> LocalWorkbench::restore(const std::string &task, const std::string 
     std::error_code code;
     if (!fs::is_regular_file(file, code))
         return Error(Code::NotFound, "there is no such task file", file.string(),
-                     "name the task whose head it is to be: heddle-cli proposals list shows them");
+                     "name the task whose head it is to be: " + commandLineName()
+                         + " proposals list shows them");
     // One key for each file, as sessions have it, however the file is named here.
     const std::string taskPath = taskPathOf(m_store->workspace(), file);
     HEDDLE_TRY(const FileTree wanted, m_store->tree(revision));

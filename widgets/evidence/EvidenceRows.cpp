@@ -41,6 +41,16 @@ Row fact(const QString &name, const QString &value)
     return {name, {Cell{.text = name, .isMuted = true}, Cell{.text = value}}};
 }
 
+QString rewardMeaning(std::int64_t reward)
+{
+    switch (reward) {
+    case 1: return EvidenceRows::tr("right, but not faster than eager");
+    case 2: return EvidenceRows::tr("faster than eager");
+    case 3: return EvidenceRows::tr("faster than eager and torch.compile");
+    default: return EvidenceRows::tr("not clean");
+    }
+}
+
 int severityOrder(const std::string &status) { return status == "failed" ? 0 : status == "passed" ? 2 : 1; }
 
 } // namespace
@@ -165,8 +175,10 @@ std::vector<Row> EvidenceRows::figures(const Json &report)
                                      Format::percent(numberOr(coverage, "framework", 0)))));
     }
     if (memberOr(report, "reward").is_number())
-        rows.push_back(
-            fact(tr("Milestone reward"), QLocale().toString(qlonglong(integerOr(report, "reward", 0)))));
+        rows.push_back(fact(tr("Milestone reward"),
+                            //: %1 a number from -1 to 3, %2 what it stands for
+                            tr("%1: %2").arg(QLocale().toString(qlonglong(integerOr(report, "reward", 0))),
+                                             rewardMeaning(integerOr(report, "reward", 0)))));
     const double total = numberOr(memberOr(report, "seconds"), "total", -1.0);
     if (total >= 0.0)
         rows.push_back(fact(tr("Judging took"), Format::seconds(total)));

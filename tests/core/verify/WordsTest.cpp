@@ -17,6 +17,15 @@ TEST(Words, timesAdaptTheirUnitAndKeepThreeDigits)
     EXPECT_EQ(timeText(std::numeric_limits<double>::infinity()), "unknown");
 }
 
+TEST(Words, aRewardSaysWhatItStandsFor)
+{
+    EXPECT_EQ(rewardText(nullptr), "no reward");
+    EXPECT_EQ(rewardText(-1), "reward -1: not clean");
+    EXPECT_EQ(rewardText(1), "reward 1: right, but not faster than eager");
+    EXPECT_EQ(rewardText(2), "reward 2: faster than eager");
+    EXPECT_EQ(rewardText(3), "reward 3: faster than eager and torch.compile");
+}
+
 TEST(Words, aRatioShowsTheLargerSideOfItsInterval)
 {
     EXPECT_EQ(ratioText({{"value", 1.84}, {"ci", {1.81, 1.86}}}), "1.84× ± 0.03");
