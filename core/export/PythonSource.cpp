@@ -262,6 +262,10 @@ Result<ReferenceSource> splitTask(const std::string &taskSource)
         if (source.find("def", name, 0, lines.size(), 0, block))
             cuts.push_back(block);
     }
+    bool isAlone = true; // forward was all that the class had
+    for (std::size_t i = firstLine; i < model.last; ++i)
+        isAlone = isAlone && (!lines[i].isCode || (i >= forward.first && i < forward.last));
+    const std::string indent(static_cast<std::size_t>(lines[forward.header].indent), ' ');
     std::string kept;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const auto isIn = [i](const PythonSource::Block &cut) { return i >= cut.first && i < cut.last; };
@@ -270,11 +274,12 @@ Result<ReferenceSource> splitTask(const std::string &taskSource)
         else if (std::none_of(cuts.begin(), cuts.end(), isIn))
             kept += source.text().substr(lines[i].begin, lines[i].end - lines[i].begin);
         else if (i == forward.first)
-            // Something must stand here in case forward was all that the class had.
-            kept += std::string(static_cast<std::size_t>(lines[forward.header].indent), ' ')
-                + "# forward is replaced by ModelNew below.\n"
-                + std::string(static_cast<std::size_t>(lines[forward.header].indent), ' ') + "pass\n";
+            kept +=
+                indent + "# forward is replaced by ModelNew below.\n" + (isAlone ? indent + "pass\n" : "");
     }
+    // Of the blank lines between the functions that were cut, none at the end.
+    if (const std::size_t end = kept.find_last_not_of(" \t\r\n"); end != std::string::npos)
+        kept.erase(kept.find('\n', end) + 1);
     out.text = renamed(PythonSource(kept), "Model", "_Reference");
     return out;
 }

@@ -92,6 +92,12 @@ TEST(PythonSource, aClassThatHasOnlyForwardStaysAClass)
     ASSERT_TRUE(split);
     EXPECT_NE(split->text.find("\n    pass\n"), std::string::npos) << split->text;
     EXPECT_EQ(split->forwardHeader, "def forward(self, x):");
+    const auto withMore =
+        splitTask("class Model(nn.Module):\n    bias = 1\n    def forward(self, x): return x\n\n\n"
+                  "def get_inputs():\n    return []\n\n\ndef get_init_inputs():\n    return []\n");
+    ASSERT_TRUE(withMore);
+    EXPECT_EQ(withMore->text,
+              "class _Reference(nn.Module):\n    bias = 1\n    # forward is replaced by ModelNew below.\n");
     EXPECT_FALSE(splitTask("Model = make()\n"));
     EXPECT_FALSE(splitTask("class Model(Base):\n    pass\n"));
     EXPECT_FALSE(splitTask(""));
