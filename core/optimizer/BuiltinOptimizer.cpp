@@ -39,6 +39,9 @@ Json figure(const std::string &text, double value, const std::string &unit, cons
 
 double medianOf(const Json &timing) { return numberOr(timing, "median_ms", 0.0); }
 
+/// What ratios are formed of (docs/decisions/0013).
+double undisturbedOf(const Json &timing) { return numberOr(timing, "undisturbed_ms", medianOf(timing)); }
+
 Result<void> stopIfAsked(Tools &tools)
 {
     if (tools.cancel().stop_requested())
@@ -75,12 +78,12 @@ std::string firstFailure(const Json &report)
 
 } // namespace
 
-bool BuiltinOptimizer::isAtRoof(double medianMs) const
+bool BuiltinOptimizer::isAtRoof(double ms) const
 {
-    if (m_baseline.roofMs <= 0.0 || medianMs <= 0.0)
+    if (m_baseline.roofMs <= 0.0 || ms <= 0.0)
         return false;
     // Far above its own roof nothing is: then the roof was measured badly, and stopping there would be wrong.
-    const double share = m_baseline.roofMs / medianMs;
+    const double share = m_baseline.roofMs / ms;
     return share >= roofShare && share <= mostBelievable;
 }
 
@@ -137,7 +140,7 @@ Result<void> BuiltinOptimizer::writePlan(Tools &tools, const FusionPlan &plan)
     HEDDLE_CHECK_OK(tools.writePlan(items));
     Json figures = Json::array();
     figures.push_back(figure(mebibytes(minimal), minimal, "bytes", m_baseline.event));
-    return tools.note("Fusion plan:\n" + plan.text(), figures);
+    return tools.note("Fusion plan:\n" + plan.summary(), figures);
 }
 
 Result<std::optional<BuiltinOptimizer::Verified>> BuiltinOptimizer::attempt(Tools &tools,
@@ -265,8 +268,8 @@ Result<PolicyOutcome> BuiltinOptimizer::explainRefusal(Tools &tools, const Json 
                       "Confirming the candidate ended with the verdict '" + verdict
                           + "': " + firstFailure(report) + ".",
                       Json::array());
-    const double candidateMs = medianOf(memberOr(report, "candidate"));
-    const double baselineMs = medianOf(memberOr(memberOr(report, "baselines"), "strongest"));
+    const double candidateMs = undisturbedOf(memberOr(report, "candidate"));
+    const double baselineMs = undisturbedOf(memberOr(memberOr(report, "baselines"), "strongest"));
     Json figures = Json::array();
     std::string text = "Confirmed in PyTorch, the candidate is not faster than the strongest baseline";
     if (candidateMs > 0.0 && baselineMs > 0.0) {

@@ -27,7 +27,7 @@ public:
 
 private:
     struct Baseline {
-        double bestMs = 0.0; ///< of the fastest baseline
+        double bestMs = 0.0; ///< median of the fastest baseline
         std::string bestName;
         double roofMs = 0.0;
         double eagerBytes = 0.0;
@@ -49,7 +49,7 @@ private:
                                  const Json &figures);
     Result<PolicyOutcome> explainRefusal(Tools &tools, const Json &submitted);
     Result<PolicyOutcome> finish(Tools &tools, const Verified &best);
-    bool isAtRoof(double medianMs) const;
+    bool isAtRoof(double ms) const;
 
     Baseline m_baseline;
     double m_bestMs = 0.0;

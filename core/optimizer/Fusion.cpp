@@ -264,6 +264,42 @@ void printKernel(std::ostringstream &out, const Kernel &kernel)
         out << "  read " << read << "\n";
 }
 
+/// What one stage computes, such as "max of softmax, writes out:0".
+std::string stageWords(const Kernel &kernel, int stage)
+{
+    std::string words;
+    const auto add = [&words](const std::string &part) { words += (words.empty() ? "" : ", ") + part; };
+    for (const KernelReduction &reduction : kernel.reductions) {
+        if (reduction.stage == stage)
+            add(std::string(reduction.op).substr(0, reduction.op.find('_')) + " of "
+                + std::string(operatorName(reduction.origin)));
+    }
+    for (const KernelStore &store : kernel.stores) {
+        if (store.stage == stage)
+            add("writes " + kernel.buffer(store.buffer).name);
+    }
+    return words;
+}
+
+std::string kernelWords(const Kernel &kernel)
+{
+    const std::int64_t inner = kernel.spaces.empty() ? 1 : kernel.count(kernel.spaces.front());
+    std::string words = kernel.name + ", "
+        + (kernel.outer.empty() ? std::to_string(inner) + " elements"
+                                : std::to_string(kernel.outerCount()) + " rows of " + std::to_string(inner));
+    for (int stage = 0; stage < kernel.stages; ++stage)
+        words += std::string(stage == 0 ? ": " : "; then ") + stageWords(kernel, stage);
+    std::set<std::string> reads;
+    for (const KernelExpression &each : kernel.expressions) {
+        if (each.kind == KernelExpression::Kind::Load)
+            reads.insert(kernel.buffer(each.buffer).name);
+    }
+    std::string list;
+    for (const std::string &read : reads)
+        list += (list.empty() ? "" : ", ") + read;
+    return words + ". It reads " + (list.empty() ? "nothing" : list) + ".";
+}
+
 } // namespace
 
 std::int64_t FusionPlan::minimalBytes() const
@@ -296,6 +332,14 @@ std::string FusionPlan::text() const
     for (const Kernel &kernel : kernels)
         printKernel(out, kernel);
     return out.str();
+}
+
+std::string FusionPlan::summary() const
+{
+    std::string words;
+    for (const Kernel &kernel : kernels)
+        words += (words.empty() ? "" : "\n") + kernelWords(kernel);
+    return words;
 }
 
 Result<FusionPlan> planFusion(const LoweredGraph &graph, FusionMode mode)

@@ -26,8 +26,10 @@ struct FusionPlan {
     std::int64_t minimalBytes() const;
     /// What these kernels move.
     std::int64_t plannedBytes() const;
-    /// One line for each loop, buffer and stage; a text golden of tests and the body of a plan item.
+    /// One line for each loop, buffer and stage, with its index maps: a text golden of tests.
     std::string text() const;
+    /// A sentence or two for each kernel, as a person reads it.
+    std::string summary() const;
 };
 
 /// Groups the values of a graph into fused kernels. Errors: NotCovered with the operator that resists.

@@ -28,6 +28,15 @@ GraphText softmaxGraph(std::int64_t dim, const std::string &prefix)
 
 } // namespace
 
+TEST(FusionTest, theSummarySaysRowsStagesAndWhatIsReadInWords)
+{
+    const auto softmax = candidateForGraph(softmaxGraph(-1, "").json());
+    ASSERT_TRUE(softmax) << softmax.error().text();
+    EXPECT_EQ(softmax->plan.summary(),
+              "fused_mul_softmax, 128 rows of 100: max of softmax; then sum of softmax; then writes out:0. "
+              "It reads input:x.");
+}
+
 TEST(FusionTest, anElementWiseChainIsOneLoopOverMergedAxes)
 {
     GraphText graph;
