@@ -95,6 +95,7 @@ void MainWindow::openWorkspace(const fs::path &folder, const std::optional<fs::p
     Environment &environment = m_setup.environment;
     if (const std::string python = m_settings.text("python"); !python.empty())
         environment.python = python;
+    environment.compiler = m_settings.text("compiler");
     environment.unsandboxed = m_settings.isOn("unsandboxed");
     environment.mode = m_settings.text("mode");
     environment.seed = static_cast<std::uint64_t>(m_settings.integerIfSet("seed").value_or(0));

@@ -61,9 +61,9 @@ void WorkDocks::arrange()
 {
     const int unit = m_window->fontMetrics().height();
     m_window->resizeDocks({m_taskDock, m_transcriptDock}, {unit * 16, unit * 22}, Qt::Horizontal);
-    m_window->resizeDocks({m_resultDock}, {unit * 12}, Qt::Vertical);
+    m_window->resizeDocks({m_resultDock}, {unit * 14}, Qt::Vertical);
     m_window->resizeDocks({m_taskDock, m_proposalDock}, {unit * 20, unit * 20}, Qt::Vertical);
-    m_window->resizeDocks({m_planDock, m_transcriptDock}, {unit * 10, unit * 34}, Qt::Vertical);
+    m_window->resizeDocks({m_planDock, m_transcriptDock}, {unit * 15, unit * 29}, Qt::Vertical);
 }
 
 QDockWidget *WorkDocks::addDock(QMainWindow *window, const QString &id, const QString &title, QWidget *view,

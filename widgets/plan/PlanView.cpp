@@ -40,14 +40,14 @@ PlanView::PlanView(QWidget *parent)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    // The argument for an item can be long: it scrolls in its half.
+    // The argument for an item can be long, and the items are few.
     auto *scroll = new QScrollArea(this);
     scroll->setAccessibleName(tr("Details of the plan item"));
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);
     scroll->setWidget(m_detail);
     column->addWidget(m_table, 1);
-    column->addWidget(scroll, 1);
+    column->addWidget(scroll, 2);
     connect(m_table, &DataTable::keySelected, this, &PlanView::showDetail);
     refresh();
 }
