@@ -15,6 +15,8 @@ constexpr const char *itemId = "item-1";
 constexpr const char *tuneId = "item-2";
 /// Within this share of the roof there is nothing left that tuning could show.
 constexpr double roofShare = 0.95;
+/// What is left below this share of a roof that was timed beside it is no more than the errors of the two.
+constexpr double confirmedRoofShare = 0.9;
 constexpr double mostBelievable = 1.25;
 /// Seconds that confirming the best candidate may need; tuning stops before them.
 constexpr double reserveSeconds = 20.0;
@@ -76,16 +78,18 @@ std::string firstFailure(const Json &report)
     return "no evidence row says why";
 }
 
-} // namespace
-
-bool BuiltinOptimizer::isAtRoof(double ms) const
+/// Whether `ms` is at least this share of the roof.
+bool reaches(double share, double roofMs, double ms)
 {
-    if (m_baseline.roofMs <= 0.0 || ms <= 0.0)
+    if (roofMs <= 0.0 || ms <= 0.0)
         return false;
     // Far above its own roof nothing is: then the roof was measured badly, and stopping there would be wrong.
-    const double share = m_baseline.roofMs / ms;
-    return share >= roofShare && share <= mostBelievable;
+    return roofMs / ms >= share && roofMs / ms <= mostBelievable;
 }
+
+} // namespace
+
+bool BuiltinOptimizer::isAtRoof(double ms) const { return reaches(roofShare, m_baseline.roofMs, ms); }
 
 Result<void> BuiltinOptimizer::readBaseline(Tools &tools)
 {
@@ -277,12 +281,12 @@ Result<PolicyOutcome> BuiltinOptimizer::explainRefusal(Tools &tools, const Json 
         figures.push_back(figure(number(candidateMs) + " ms", candidateMs, "ms", event));
         figures.push_back(figure(number(baselineMs) + " ms", baselineMs, "ms", event));
     }
-    if (!isAtRoof(baselineMs))
+    const double roofMs = numberOr(memberOr(report, "roof"), "ms", 0.0);
+    if (!reaches(confirmedRoofShare, roofMs, baselineMs))
         return giveUp(tools, "no_candidate", text + "; nothing is proposed.", figures);
-    figures.push_back(figure(number(m_baseline.roofMs) + " ms", m_baseline.roofMs, "ms", m_baseline.event));
+    figures.push_back(figure(number(roofMs) + " ms", roofMs, "ms", event));
     return giveUp(tools, "at_roof",
-                  text + ". That baseline is at the roof of " + number(m_baseline.roofMs)
-                      + " ms: nothing to gain.",
+                  text + ". That baseline is at the roof of " + number(roofMs) + " ms: nothing to gain.",
                   figures);
 }
 

@@ -7,6 +7,7 @@
 #include "core/runtime/Quiet.h"
 #include "core/runtime/server/Confirm.h"
 #include "core/runtime/server/Correctness.h"
+#include "core/runtime/server/RoofProbe.h"
 
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Differences of two fast calls under this, in seconds, are the doorbell's own scatter.
 constexpr double shortestRoofLead = 20e-6;
+/// The contestant that only moves the task's bytes.
+constexpr const char *roofName = "roof";
 
 double secondsSince(Clock::time_point start)
 {
@@ -45,7 +48,7 @@ class Judgement {
 public:
     Judgement(const JudgeContext &context, const JudgeRequest &request, const CancelToken &cancel,
               const ProgressSink &progress)
-        : m_context(context), m_request(request), m_cancel(cancel), m_progress(progress)
+        : m_context(context), m_request(request), m_cancel(cancel), m_progress(progress), m_roof(context.roof)
     {
         m_seconds = {{"compile", nullptr}, {"verify", nullptr}, {"benchmark", nullptr}, {"total", nullptr}};
     }
@@ -219,7 +222,12 @@ private:
         std::vector<Contestant> contestants{{"candidate", &subject, Json::object()}};
         for (const std::string &name : m_context.baselines.prepared)
             contestants.push_back({name, &m_context.oracle.subject(), Json{{"name", name}}});
+        std::optional<CandidateProcess> probe;
         if (isConfirmed) {
+            // How fast the memory is changes within minutes on a shared machine, so the roof is taken in the same rounds.
+            HEDDLE_TRY(probe,
+                       startMemoryProbe(m_context.builder, m_context.executors, m_context.oracle, m_cancel));
+            contestants.push_back({roofName, &probe->subject, {}});
             // What the quick stage saw of the times is no evidence for this one.
             m_sheet.withdraw({"machine_quiet", "timing", "clock", "roof", "timed_outputs"});
             m_candidateTiming = Json();
@@ -297,6 +305,10 @@ private:
                       {"seconds", rounds.seconds}});
         m_sheet.pass("clock", "the clock is the worker's; the candidate's process cannot reach it",
                      {{"empty_call_us", rounds.emptyCallSeconds * 1e6}});
+        if (const auto probe = rounds.samples.find(roofName); probe != rounds.samples.end()) {
+            m_roof.memorySeconds = fastestCall(probe->second);
+            m_roof.seconds = std::max(m_roof.memorySeconds, m_roof.computeSeconds);
+        }
         recordRoof(rounds);
         return std::optional<RoundsResult>(std::move(rounds));
     }
@@ -355,17 +367,19 @@ private:
     void recordRoof(const RoundsResult &rounds)
     {
         const double own = undisturbedTime(rounds.samples.at("candidate"));
-        m_share = m_context.roof.seconds / own;
-        const Json data{{"roof_ms", m_context.roof.seconds * 1e3}, {"own_ms", own * 1e3}, {"share", m_share}};
-        const RoundsResult &baselines = m_context.baselines.rounds;
+        m_share = m_roof.seconds / own;
+        const Json data{{"roof_ms", m_roof.seconds * 1e3}, {"own_ms", own * 1e3}, {"share", m_share}};
+        // Of the measurement that the roof is of.
+        const RoundsResult &baselines =
+            rounds.samples.contains(roofName) ? rounds : m_context.baselines.rounds;
         const double reference = undisturbedTime(baselines.samples.at(m_context.baselines.strongest));
-        if (m_context.roof.seconds > reference)
+        if (m_roof.seconds > reference)
             m_sheet.skip("roof",
                          "the roof is not known: PyTorch itself was faster than what was measured for it",
                          data);
         // The roof is itself a measurement, by the same doorbell: twice as fast as that is beyond its error, where there is
         // more to measure than the doorbell.
-        else if (m_share > 2.0 && m_context.roof.seconds - own > shortestRoofLead)
+        else if (m_share > 2.0 && m_roof.seconds - own > shortestRoofLead)
             m_sheet.fail("roof",
                          "it is " + std::to_string(m_share).substr(0, 4)
                              + " times faster than the machine can move its bytes or do its arithmetic",
@@ -459,7 +473,7 @@ private:
         Json candidate{{"digest", treeDigest(m_request.files)}, {"format", m_format}, {"policy", "person"}};
         if (m_candidateTiming.is_object())
             candidate.update(m_candidateTiming);
-        Json roof = m_context.roof.toJson();
+        Json roof = m_roof.toJson();
         roof["share"] = m_share > 0.0 ? Json(m_share) : Json();
         const RoundsResult &rounds = m_rounds.samples.empty() ? m_context.baselines.rounds : m_rounds;
         return {{"stage", m_request.stage},
@@ -494,6 +508,7 @@ private:
     Json m_coverage{{"own", 1.0}, {"library", 0.0}, {"framework", 0.0}};
     Json m_seconds;
     RoundsResult m_rounds;
+    TaskRoof m_roof; ///< of the last measurement that the probe took part in
     double m_share = 0.0;
     std::string m_strongest; ///< of the last measurement with every baseline in it
 };

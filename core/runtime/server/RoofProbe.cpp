@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/RoofProbe.h"
 
-#include "core/runtime/server/Rounds.h"
-
 #include <algorithm>
 #include <functional>
 #include <mutex>
@@ -120,15 +118,31 @@ extern "C" void touch()"
     return FileTree{{"kernel.cpp", source}, {"plan.json", prettyText(plan)}};
 }
 
-Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle &oracle, InputSets &sets,
-                                 const CancelToken &cancel)
+Result<CandidateProcess> startMemoryProbe(Builder &builder, Executors &executors, Oracle &oracle,
+                                          const CancelToken &cancel)
 {
     HEDDLE_TRY(const FileTree files, memoryProbe(oracle.arena().layout()));
     HEDDLE_TRY(const TaskLayout layout, layoutFromJson(oracle.arena().layout()));
     HEDDLE_TRY(const BuildOutcome build, builder.build(files, Json::object(), &layout, cancel));
     if (!build.ok)
         return Error(Code::Internal, "the memory probe does not compile: " + compactText(build.diagnostics));
-    HEDDLE_TRY(CandidateProcess process, executors.start(build, oracle.arena(), cancel));
+    return executors.start(build, oracle.arena(), cancel);
+}
+
+double fastestCall(const std::vector<RoundSamples> &samples)
+{
+    double fastest = undisturbedTime(samples);
+    for (const RoundSamples &round : samples) {
+        for (const double seconds : round)
+            fastest = std::min(fastest, seconds);
+    }
+    return fastest;
+}
+
+Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle &oracle, InputSets &sets,
+                                 const CancelToken &cancel)
+{
+    HEDDLE_TRY(CandidateProcess process, startMemoryProbe(builder, executors, oracle, cancel));
     RoundsOptions options;
     options.slots = sets.timingSlots();
     options.stateSlot = sets.timingStateSlot();
@@ -138,13 +152,7 @@ Result<double> measureMemoryRoof(Builder &builder, Executors &executors, Oracle 
     options.minRounds = 6;
     HEDDLE_TRY(const RoundsResult rounds,
                timeInRounds({{"touch", &process.subject, {}}}, oracle, options, cancel, {}));
-    // The fastest call: a roof is what is possible, and others may have used the memory meanwhile.
-    double fastest = undisturbedTime(rounds.samples.at("touch"));
-    for (const RoundSamples &round : rounds.samples.at("touch")) {
-        for (const double seconds : round)
-            fastest = std::min(fastest, seconds);
-    }
-    return fastest;
+    return fastestCall(rounds.samples.at("touch"));
 }
 
 } // namespace heddle

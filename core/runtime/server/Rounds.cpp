@@ -88,24 +88,39 @@ private:
         fill.cancel = m_cancel;
         for (int i = 0; i < m_options.callsPerBlock; ++i) {
             const int slot = m_options.slots[static_cast<std::size_t>(i)];
-            HEDDLE_TRY(Json filled,
-                       m_oracle.call(
-                           "fill",
-                           {{"slot", slot}, {"family", "task"}, {"state_slot", nullptr}, {"checksum", false}},
-                           fill));
-            if (boolOr(filled, "dropped", false))
-                return Error(Code::TaskFailed,
-                             "get_inputs() gave other shapes this time: " + stringOr(filled, "reason"), {},
-                             "make get_inputs() return tensors of fixed shapes");
+            const auto filled = m_oracle.call(
+                "fill", {{"slot", slot}, {"family", "task"}, {"state_slot", nullptr}, {"checksum", false}},
+                fill);
+            if (!filled)
+                return notTheSampled(filled.error(), "get_inputs()");
+            if (boolOr(*filled, "dropped", false))
+                return notTheSampled(
+                    Error(Code::TaskFailed,
+                          "get_inputs() gave other shapes this time: " + stringOr(*filled, "reason"), {},
+                          "make get_inputs() return tensors of fixed shapes"),
+                    "get_inputs()");
         }
         std::vector<Contestant *> order;
         for (Contestant &contestant : m_contestants)
             order.push_back(&contestant);
         if (isBackward)
             std::reverse(order.begin(), order.end());
-        for (Contestant *contestant : order)
-            HEDDLE_CHECK_OK(block(*contestant));
+        for (Contestant *contestant : order) {
+            if (auto called = block(*contestant); !called)
+                return contestant->name == m_options.sampled
+                    ? std::move(called).error()
+                    : notTheSampled(called.error(), contestant->name);
+        }
         return checkSamples();
+    }
+
+    /// What a baseline, the roof's probe or the task's inputs did wrong is no finding against the contestant that is judged.
+    Error notTheSampled(const Error &error, const std::string &whose) const
+    {
+        if (m_options.sampled.empty() || error.code() == Code::Cancelled)
+            return error;
+        return Error(Code::Environment, whose + " failed while the candidate was timed: " + error.message(),
+                     error.where(), error.next().empty() ? "judge it again" : error.next());
     }
 
     Result<void> freezeAllBut(Subject *running)

@@ -54,7 +54,8 @@ struct RoundsResult {
 /// round see the same contents (each contestant once). Of each block of `sampled` the outputs of its fastest counted call,
 /// which is what the ratios are formed of, and of one call that a secret chooses are read from the frozen process and
 /// compared by the oracle after the block. The clock is this process's.
-/// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. All subjects are thawed on return.
+/// Errors: those of Subject; TaskFailed when the oracle cannot make inputs. With `sampled`, what fails on another side than that
+/// contestant's is Environment. All subjects are thawed on return.
 Result<RoundsResult> timeInRounds(std::vector<Contestant> contestants, Oracle &oracle,
                                   const RoundsOptions &options, const CancelToken &cancel,
                                   const ProgressSink &progress);

@@ -219,12 +219,20 @@ TEST(BuiltinOptimizerTest, aBaselineConfirmedAtTheRoofEndsAtTheRoof)
 {
     ScriptedTools tools = toolsForChain();
     tools.refusal = {{"verdict", {{"class", "clean"}}},
-                     {"candidate", {{"median_ms", 2.1}}},
-                     {"baselines", {{"strongest", {{"median_ms", 2.05}}}}}};
+                     {"candidate", {{"median_ms", 3.1}, {"undisturbed_ms", 2.2}}},
+                     {"baselines", {{"strongest", {{"median_ms", 3.0}, {"undisturbed_ms", 2.15}}}}},
+                     {"roof", {{"ms", 1.95}}}};
     const auto outcome = BuiltinOptimizer().run(tools);
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->reason, "at_roof");
     EXPECT_EQ(outcome->candidate, "");
+    EXPECT_NE(outcome->message.find("2.2 ms against 2.15 ms"), std::string::npos) << outcome->message;
+    EXPECT_NE(outcome->message.find("the roof of 1.95 ms"), std::string::npos) << outcome->message;
+    // The roof that counts is the one timed beside them, however another was before.
+    tools.refusal["roof"]["ms"] = 1.9;
+    const auto below = BuiltinOptimizer().run(tools);
+    ASSERT_TRUE(below);
+    EXPECT_EQ(below->reason, "no_candidate");
 }
 
 TEST(BuiltinOptimizerTest, aCandidateThatIsNotCleanWhenConfirmedIsNoProposal)
