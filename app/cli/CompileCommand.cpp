@@ -8,6 +8,7 @@
 #include "core/compile/CompileOnly.h"
 #include "core/compile/CudaPlaces.h"
 #include "core/compile/Occupancy.h"
+#include "core/profile/MetricReport.h"
 #include "core/profile/MetricSets.h"
 #include "core/runtime/DeviceLock.h"
 
@@ -53,22 +54,22 @@ Result<void> checkTarget(const std::string &target)
 }
 
 /// Adds "metrics" or, where that can't be, the error as "metrics_error": what was compiled stays shown.
-void addMetrics(const std::string &architecture, const fs::path &python, Json &compilation)
+void addMetrics(const CompileTools &tools, const CancelToken &cancel, Json &report)
 {
     const auto found = [&]() -> Result<Json> {
-        HEDDLE_TRY(const CudaArchitecture parsed, parseArchitecture(architecture));
-        const auto chip = chipOf(parsed.number);
+        HEDDLE_TRY(const CudaArchitecture architecture,
+                   parseArchitecture(stringOr(memberOr(report, "target"), "architecture")));
+        const auto chip = chipOf(architecture.number);
         if (!chip)
-            return Error(Code::NotCovered, "which chip " + architecture + " is, is not known here",
-                         architecture);
-        HEDDLE_TRY(const CuptiHost host, CuptiHost::open(findCudaPlaces(sitePackagesOf(python)).cupti));
-        HEDDLE_TRY(const std::vector<MetricSet> sets, metricSets(host, *chip));
-        return toJson(host, *chip, sets);
+            return Error(Code::NotCovered, "which chip " + architecture.name() + " is, is not known here");
+        HEDDLE_TRY(const fs::path program, ownProgram("heddle-counters"));
+        return metricReport(program, findCudaPlaces(sitePackagesOf(tools.python)).cupti, *chip,
+                            sandboxLauncher(*tools.spawner, tools.limits), cancel);
     }();
     if (found)
-        compilation["metrics"] = *found;
+        report["compilation"]["metrics"] = *found;
     else
-        compilation["metrics_error"] = toJson(found.error());
+        report["compilation"]["metrics_error"] = toJson(found.error());
 }
 
 /// A compiler at work would spoil the times of whoever measures on this machine.
@@ -112,7 +113,7 @@ Result<Json> compileHere(Context &context, const CompileArguments &arguments)
     HEDDLE_TRY(const DeviceLock quiet, untilNobodyMeasures(context));
     HEDDLE_TRY(Json report, compileOnly(request, tools, context.cancel(), context.progress()));
     if (arguments.shows("metrics") && memberOr(report, "target").contains("architecture"))
-        addMetrics(stringOr(report["target"], "architecture"), tools.python, report["compilation"]);
+        addMetrics(tools, context.cancel(), report);
     report["candidate"] = {{"digest", treeDigest(request.files)},
                            {"path", arguments.candidate.string()},
                            {"format", "native"},

@@ -121,8 +121,8 @@ Row kernelRow(const Json &kernel, const Json &launch)
 
 std::string kernelsText(const Json &kernels)
 {
-    std::vector<Row> rows{{"kernel", "registers", "spills", "static + dynamic shared", "code", "ptxas",
-                           "block", "blocks/SM", "occupancy", "limited by"}};
+    std::vector<Row> rows{{"kernel", "registers", "spilled + reloaded", "static + dynamic shared", "code",
+                           "ptxas", "block", "blocks/SM", "occupancy", "limited by"}};
     std::string notes;
     for (const Json &kernel : kernels) {
         const Json &launches = memberOr(kernel, "launches");

@@ -5,6 +5,18 @@
 
 namespace heddle {
 
+namespace {
+
+std::string listOf(const std::vector<std::int64_t> &values)
+{
+    std::string text;
+    for (const std::int64_t value : values)
+        text += (text.empty() ? "" : ", ") + std::to_string(value);
+    return text;
+}
+
+} // namespace
+
 Result<std::vector<std::string>> tunableMacros(const Plan &plan,
                                                const std::map<std::string, std::int64_t> &chosen)
 {
@@ -15,7 +27,7 @@ Result<std::vector<std::string>> tunableMacros(const Plan &plan,
         if (std::find(tunable.choices.begin(), tunable.choices.end(), value) == tunable.choices.end())
             return Error(Code::InvalidInput,
                          std::to_string(value) + " is not a choice of the tunable " + name,
-                         "tunables." + name, "choose one of the plan's \"choices\"");
+                         "tunables." + name, "choose one of " + listOf(tunable.choices));
         macros.push_back("-D" + name + '=' + std::to_string(value));
     }
     for (const auto &[name, value] : chosen)

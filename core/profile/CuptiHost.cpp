@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 namespace heddle {
@@ -140,22 +139,12 @@ CuptiHost::CuptiHost(CuptiHost &&) noexcept = default;
 CuptiHost &CuptiHost::operator=(CuptiHost &&) noexcept = default;
 CuptiHost::~CuptiHost() = default;
 
-Result<CuptiHost> CuptiHost::open(const std::vector<fs::path> &libraries)
+Result<CuptiHost> CuptiHost::open(const fs::path &file)
 {
-    for (const fs::path &path : libraries) {
-        auto library = std::make_unique<Library>();
-        if (library->load(path))
-            return CuptiHost(std::move(library));
-    }
-    const char *chosen = std::getenv("HEDDLE_CUPTI");
-    const bool isChosen = chosen != nullptr && chosen[0] != '\0';
-    return Error(Code::Environment,
-                 isChosen ? "HEDDLE_CUPTI names no working libcupti of CUDA 13"
-                          : "there is no working libcupti of CUDA 13, which knows the counters of each chip",
-                 isChosen ? chosen : "",
-                 isChosen
-                     ? "set it to libcupti.so, or leave it out to have one looked for"
-                     : "pip install nvidia-cuda-cupti, or install a CUDA toolkit or a PyTorch with CUDA");
+    auto library = std::make_unique<Library>();
+    if (!library->load(file))
+        return Error(Code::Environment, "it is no libcupti of CUDA 13", file.string());
+    return CuptiHost(std::move(library));
 }
 
 const fs::path &CuptiHost::library() const { return m_library->path; }

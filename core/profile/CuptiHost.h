@@ -11,12 +11,12 @@
 
 namespace heddle {
 
-/// The host side of CUPTI's range profiler: what could be measured on a chip, answered without one. Movable; one thread at a
-/// time.
+/// The host side of CUPTI's range profiler: what could be measured on a chip, answered without one. In a process that may
+/// die of it (heddle-counters): some versions crash where there is no driver. Movable; one thread at a time.
 class CuptiHost {
 public:
-    /// Opens the first library that works. Errors: Environment, saying how to get one.
-    static Result<CuptiHost> open(const std::vector<std::filesystem::path> &libraries);
+    /// Errors: Environment where the file is no such library.
+    static Result<CuptiHost> open(const std::filesystem::path &file);
 
     CuptiHost(CuptiHost &&) noexcept;
     CuptiHost &operator=(CuptiHost &&) noexcept;

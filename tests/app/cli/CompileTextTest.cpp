@@ -51,15 +51,15 @@ TEST(CompileText, aTableHasARowForEachLaunchAndColumnsStandUnderTheirHeads)
     EXPECT_EQ(compileText(report({first, second})),
               "compiled for sm_90 (compute capability 9.0) by NVRTC 13.0 in 125 ms: 18.4 KiB\n"
               "with BLOCK=128\n"
-              "  kernel       registers  spills  static + dynamic shared  code    ptxas    block  blocks/SM  "
-              "occupancy  "
-              "limited by\n"
-              "  row_softmax  20         none    0 + 128 B                1280 B  13.5 ms  128    16         "
-              "100 %      "
-              "threads, registers\n"
-              "  unused       20         none    0 + ? B                  1280 B  13.5 ms  –      –          "
-              "–          "
-              "no step launches it\n");
+              "  kernel       registers  spilled + reloaded  static + dynamic shared  code    ptxas    block "
+              " blocks/SM  "
+              "occupancy  limited by\n"
+              "  row_softmax  20         none                0 + 128 B                1280 B  13.5 ms  128   "
+              " 16         "
+              "100 %      threads, registers\n"
+              "  unused       20         none                0 + ? B                  1280 B  13.5 ms  –     "
+              " –          "
+              "–          no step launches it\n");
 }
 
 TEST(CompileText, whatIsUnknownIsAQuestionMarkAndItsReasonStandsBelow)
@@ -75,9 +75,11 @@ TEST(CompileText, whatIsUnknownIsAQuestionMarkAndItsReasonStandsBelow)
     unknown["message"] = "the launch depends on cols";
     row["launches"] = Json::array({unknown});
     const std::string text = compileText(report(Json::array({row})));
-    EXPECT_NE(text.find("  k       ?          ?       0 + ? B                  1280 B  ?      64 × 2  ?      "
-                        "    ?          ?\n"),
-              std::string::npos)
+    EXPECT_NE(
+        text.find(
+            "  k       ?          ?                   0 + ? B                  1280 B  ?      64 × 2  ?      "
+            "    ?          ?\n"),
+        std::string::npos)
         << text;
     EXPECT_NE(text.find("\n  k: the launch depends on cols\n"), std::string::npos) << text;
 }
