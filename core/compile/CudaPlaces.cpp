@@ -103,8 +103,7 @@ CudaPlaces findCudaPlaces(const std::vector<fs::path> &sitePackages)
         for (const char *folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64"})
             addLibraries(files, folder, name);
         for (const fs::path &root : wheelRoots)
-            for (const char *lib : {"lib", "lib/cupti", "lib/cupti-blackwell"})
-                addLibraries(files, root / lib, name);
+            addLibraries(files, root / "lib", name);
     };
     if (const auto chosen = chosenBy("HEDDLE_NVRTC"))
         places.nvrtc = {*chosen};

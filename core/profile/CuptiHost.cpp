@@ -67,6 +67,7 @@ struct PassCount {
 static_assert(sizeof(Initialize) == 48 && sizeof(BaseMetrics) == 48 && sizeof(PassCount) == 40);
 
 constexpr int metricTypes = 3;
+constexpr int invalidChip = 46; // CUPTI_ERROR_INVALID_CHIP_NAME
 
 template<typename Parameters>
 Parameters sized()
@@ -124,8 +125,10 @@ struct CuptiHost::Library {
         opened.chip = chip.c_str();
         if (const int code = initialize(&opened); code != 0)
             return Error(Code::InvalidInput,
-                         "CUPTI does not know the chip " + chip + " (error " + std::to_string(code) + ')',
-                         path.string(), "use a newer libcupti, by HEDDLE_CUPTI");
+                         (code == invalidChip ? "CUPTI does not know the chip " + chip
+                                              : "CUPTI can't be asked here, perhaps for want of a driver")
+                             + " (error " + std::to_string(code) + ')',
+                         path.string());
         auto result = work(opened.object);
         auto closed = sized<Deinitialize>();
         closed.object = opened.object;

@@ -50,7 +50,8 @@ Result<Json> metricReport(const fs::path &program, const std::vector<fs::path> &
         auto answer = ask(program, library, chip, launch, cancel);
         if (answer || answer.error().code() == Code::Cancelled)
             return answer;
-        tried += (tried.empty() ? ": " : "; ") + library.string() + ": " + answer.error().message();
+        tried += (tried.empty() ? ": " : "; ") + (libraries.size() == 1 ? "" : library.string() + ": ")
+            + answer.error().message();
     }
     const char *chosen = std::getenv("HEDDLE_CUPTI");
     const bool isChosen = chosen != nullptr && chosen[0] != '\0';
