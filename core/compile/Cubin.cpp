@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/compile/Cubin.h"
 
+#include "core/compile/Occupancy.h"
+
 #include <elf.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@ constexpr unsigned char entryFlag = 0x10;
 constexpr unsigned char sizedFormat = 0x04; // EIFMT_SVAL: the 16 bits are the size of what follows
 constexpr unsigned char registerCount = 0x2f;
 constexpr unsigned char frameSize = 0x11;
+constexpr unsigned char mostThreads = 0x05; // three words, in a section .nv.info.<kernel>
 
 template<typename T>
 std::optional<T> readAt(std::string_view image, std::uint64_t offset)
@@ -87,7 +90,7 @@ private:
     std::uint64_t m_names = 0;
 };
 
-/// Calls `visit(attribute, symbol, value)` for each attribute that says one number of one function.
+/// Calls `visit(attribute, payload)` for each attribute with a size of its own.
 template<typename Visit>
 void forEachAttribute(std::string_view info, const Visit &visit)
 {
@@ -95,12 +98,42 @@ void forEachAttribute(std::string_view info, const Visit &visit)
         const auto format = static_cast<unsigned char>(info[at]);
         const auto attribute = static_cast<unsigned char>(info[at + 1]);
         const std::uint64_t size = format == sizedFormat ? *readAt<std::uint16_t>(info, at + 2) : 0;
-        const auto symbol = readAt<std::uint32_t>(info, at + 4);
-        const auto value = readAt<std::uint32_t>(info, at + 8);
-        if (size == 8 && symbol && value)
-            visit(attribute, *symbol, *value);
+        if (format == sizedFormat && size <= info.size() - at - 4)
+            visit(attribute, info.substr(at + 4, size));
         at += 4 + size;
     }
+}
+
+/// Registers and stack: of a function by the index of its symbol.
+void readGlobalInfo(std::string_view info, const std::map<std::uint64_t, std::string> &bySymbol,
+                    std::map<std::string, ResourceUse> &uses)
+{
+    forEachAttribute(info, [&](unsigned char attribute, std::string_view payload) {
+        const auto symbol = readAt<std::uint32_t>(payload, 0);
+        const auto value = readAt<std::uint32_t>(payload, 4);
+        const auto found = symbol && value ? bySymbol.find(*symbol) : bySymbol.end();
+        if (found == bySymbol.end())
+            return;
+        if (attribute == registerCount)
+            uses[found->second].registers = *value;
+        else if (attribute == frameSize)
+            uses[found->second].stackBytes = *value;
+    });
+}
+
+/// The bounds that a kernel was compiled for.
+std::int64_t maxThreadsIn(std::string_view info)
+{
+    std::int64_t threads = MultiprocessorLimits::threadsPerBlock;
+    forEachAttribute(info, [&](unsigned char attribute, std::string_view payload) {
+        const auto x = readAt<std::uint32_t>(payload, 0);
+        const auto y = readAt<std::uint32_t>(payload, 4);
+        const auto z = readAt<std::uint32_t>(payload, 8);
+        // More in one direction than any block has is no bound.
+        if (attribute == mostThreads && x && y && z && *x <= 1024 && *y <= 1024 && *z <= 1024)
+            threads = std::min(threads, std::int64_t{*x} * *y * *z);
+    });
+    return threads;
 }
 
 /// The kernel's name where `section` is "<prefix><name>".
@@ -136,18 +169,10 @@ std::map<std::string, ResourceUse> cubinResources(std::string_view cubin)
             uses[*owner].codeBytes = size;
         else if (const auto user = ownerOf(name, ".nv.constant0."); user && uses.count(*user) != 0)
             uses[*user].constantBytes = size;
+        else if (const auto bound = ownerOf(name, ".nv.info."); bound && uses.count(*bound) != 0)
+            uses[*bound].maxThreads = maxThreadsIn(sections.bytesOf(section));
         else if (name == ".nv.info")
-            forEachAttribute(sections.bytesOf(section),
-                             [&](unsigned char attribute, std::uint32_t symbol, std::uint32_t value) {
-                                 const auto found = bySymbol.find(symbol);
-                                 if (found == bySymbol.end())
-                                     return;
-                                 ResourceUse &use = uses[found->second];
-                                 if (attribute == registerCount)
-                                     use.registers = value;
-                                 else if (attribute == frameSize)
-                                     use.stackBytes = value;
-                             });
+            readGlobalInfo(sections.bytesOf(section), bySymbol, uses);
     }
     return uses;
 }

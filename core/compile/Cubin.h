@@ -14,7 +14,7 @@ namespace heddle {
 /// every offset; a damaged image gives an empty list.
 std::vector<std::string> cubinKernels(std::string_view cubin);
 
-/// What each kernel of a cubin uses, as far as its ELF sections say it: registers, stack, constants and code. Checks every
+/// What each kernel of a cubin uses, as far as its ELF sections say it: registers, stack, constants, code and launch bounds. Checks every
 /// offset; what a damaged image does not say stays unknown.
 std::map<std::string, ResourceUse> cubinResources(std::string_view cubin);
 

@@ -74,6 +74,12 @@ Json launchJson(const Launch &launch, const ResourceUse &use, const CudaArchitec
              {"message", reasonAgainst(launch, use, architecture)}};
     if (!row["message"].get_ref<const std::string &>().empty())
         return row;
+    if (use.maxThreads && *threads > *use.maxThreads) {
+        row["occupancy"] = {{"blocks", 0}, {"warps", 0}, {"share", 0.0}, {"limiters", Json::array()}};
+        row["message"] = "it was compiled for blocks of at most " + std::to_string(*use.maxThreads)
+            + " threads (__launch_bounds__), this one has " + std::to_string(*threads);
+        return row;
+    }
     const MultiprocessorLimits limits = *multiprocessorLimits(architecture.number);
     const Occupancy occupancy = occupancyOf(
         limits,

@@ -67,6 +67,7 @@ void ResourceUse::addFrom(const ResourceUse &other)
     add(spillLoadBytes, other.spillLoadBytes);
     add(barriers, other.barriers);
     add(codeBytes, other.codeBytes);
+    add(maxThreads, other.maxThreads);
     add(assemblySeconds, other.assemblySeconds);
 }
 
@@ -81,6 +82,7 @@ Json toJson(const ResourceUse &use)
             {"spill_load_bytes", value(use.spillLoadBytes)},
             {"barriers", value(use.barriers)},
             {"code_bytes", value(use.codeBytes)},
+            {"max_threads", value(use.maxThreads)},
             {"assembly_seconds", use.assemblySeconds ? Json(*use.assemblySeconds) : Json()}};
 }
 

@@ -22,6 +22,8 @@ struct ResourceUse {
     std::optional<std::int64_t> barriers = {}; ///< named barriers of a block
     std::optional<std::int64_t> codeBytes =
         {}; ///< of its instructions, functions that it calls not always among them
+    std::optional<std::int64_t> maxThreads =
+        {}; ///< of a block: its __launch_bounds__, else what a block may have
     std::optional<double> assemblySeconds = {}; ///< what ptxas took for it
 
     /// Fills what is unknown here from `other`.
@@ -29,7 +31,7 @@ struct ResourceUse {
 };
 
 /// {"registers", "shared_static_bytes", "constant_bytes", "stack_bytes", "spill_store_bytes", "spill_load_bytes",
-/// "barriers", "code_bytes", "assembly_seconds"}; unknown is null.
+/// "barriers", "code_bytes", "max_threads", "assembly_seconds"}; unknown is null.
 Json toJson(const ResourceUse &use);
 
 /// What ptxas said with -v, by kernel: every "Compiling entry function" with the lines that follow it. Device functions

@@ -59,6 +59,7 @@ KERNEL: dict[str, Any] = {
     "spill_load_bytes": None,
     "barriers": 1,
     "code_bytes": 1280,
+    "max_threads": 1024,
     "assembly_seconds": 0.01,
     "launches": [LAUNCH],
 }

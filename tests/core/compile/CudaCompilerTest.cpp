@@ -45,6 +45,7 @@ TEST_F(CudaCompilerTest, theThreeVectorsCompileForEachArchitectureAndSayWhatThey
                 EXPECT_EQ(use.spillLoadBytes, 0) << kernel;
                 EXPECT_EQ(use.staticSharedBytes, 0) << kernel;
                 EXPECT_EQ(use.stackBytes, 0) << kernel;
+                EXPECT_EQ(use.maxThreads, 1024) << kernel;
                 EXPECT_GT(use.codeBytes.value_or(0), 64) << kernel;
                 EXPECT_GT(use.constantBytes.value_or(0), 8) << kernel;
                 EXPECT_EQ(use.barriers.value_or(-1), kernel == "row_softmax" ? 1 : 0) << kernel;
@@ -56,7 +57,7 @@ TEST_F(CudaCompilerTest, theThreeVectorsCompileForEachArchitectureAndSayWhatThey
 TEST_F(CudaCompilerTest, theLogAndTheCubinAgreeOnWhatBothSay)
 {
     const auto outcome = compile(candidate(R"(
-extern "C" __global__ void k(float *out)
+extern "C" __global__ void __launch_bounds__(192) k(float *out)
 {
     __shared__ float tile[1000];
     tile[threadIdx.x] = out[threadIdx.x];
@@ -75,6 +76,7 @@ extern "C" __global__ void k(float *out)
     EXPECT_EQ(said.at("k").registers, stands.at("k").registers);
     EXPECT_GT(said.at("k").assemblySeconds.value_or(0.0), 0.0);
     EXPECT_TRUE(stands.at("k").constantBytes && stands.at("k").codeBytes);
+    EXPECT_EQ(stands.at("k").maxThreads, 192);
     EXPECT_EQ(said.at("k").stackBytes, stands.at("k").stackBytes);
     EXPECT_EQ(said.at("k").barriers, 1);
 }
@@ -104,6 +106,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) k(float *out)
     EXPECT_GT(use.spillStoreBytes.value_or(0), 0) << outcome->log;
     EXPECT_GT(use.spillLoadBytes.value_or(0), 0) << outcome->log;
     EXPECT_LE(use.registers.value_or(999), 32);
+    EXPECT_EQ(use.maxThreads, 1024);
 }
 
 TEST_F(CudaCompilerTest, anErrorHasItsLineAndColumnAndAMissingKernelItsStep)

@@ -80,6 +80,11 @@ TEST(KernelReport, whatIsNotKnownHasNoOccupancyAndWhatCannotRunHasZeroBlocks)
     const Json refused = launches(candidate(step("512, 4")));
     EXPECT_EQ(refused[0]["occupancy"]["blocks"], 0);
     EXPECT_EQ(refused[0]["message"], "a block has at most 1024 threads, this one 2048");
+    const Json bound =
+        launches(files, {}, "sm_90", {.registers = 32, .staticSharedBytes = 0, .maxThreads = 128});
+    EXPECT_EQ(bound[0]["occupancy"]["blocks"], 0);
+    EXPECT_NE(bound[0]["message"].get<std::string>().find("at most 128 threads (__launch_bounds__)"),
+              std::string::npos);
     const Json cluster = launches(candidate(step("256", "0", R"(, "cluster": [2])")));
     EXPECT_EQ(cluster[0]["cluster"], Json({2, 1, 1}));
     EXPECT_NE(cluster[0]["message"].get<std::string>().find("cluster"), std::string::npos);

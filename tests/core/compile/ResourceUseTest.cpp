@@ -38,11 +38,13 @@ TEST(ResourceUse, whatPtxasSaysIsReadForEachKernel)
         "ptxas         .     16 bytes stack frame, 12 bytes spill stores, 12 bytes spill loads\n");
     EXPECT_EQ(asText(uses),
               "_Z6secondPf "
-              "{\"assembly_seconds\":null,\"barriers\":0,\"code_bytes\":null,\"constant_bytes\":null,"
+              "{\"assembly_seconds\":null,\"barriers\":0,\"code_bytes\":null,\"constant_bytes\":null,\"max_"
+              "threads\":null,"
               "\"registers\":8,"
               "\"shared_static_bytes\":0,\"spill_load_bytes\":0,\"spill_store_bytes\":0,\"stack_bytes\":0}\n"
               "first "
-              "{\"assembly_seconds\":0.0025,\"barriers\":1,\"code_bytes\":null,\"constant_bytes\":536,"
+              "{\"assembly_seconds\":0.0025,\"barriers\":1,\"code_bytes\":null,\"constant_bytes\":536,\"max_"
+              "threads\":null,"
               "\"registers\":32,"
               "\"shared_static_bytes\":4000,\"spill_load_bytes\":112,\"spill_store_bytes\":96,\"stack_"
               "bytes\":24}\n");
@@ -70,6 +72,7 @@ TEST(ResourceUse, unknownIsNeverZero)
     EXPECT_EQ(asText(cut),
               "k "
               "{\"assembly_seconds\":null,\"barriers\":null,\"code_bytes\":null,\"constant_bytes\":null,"
+              "\"max_threads\":null,"
               "\"registers\":null,"
               "\"shared_static_bytes\":null,\"spill_load_bytes\":null,\"spill_store_bytes\":null,\"stack_"
               "bytes\":null}\n");
