@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
@@ -38,6 +39,16 @@ struct ExportArguments {
     std::filesystem::path folder;
 };
 int exportCandidate(Context &context, const ExportArguments &arguments);
+
+struct CompileArguments {
+    std::filesystem::path candidate;
+    std::string target;              ///< "cpu" or "cuda:sm_90"; empty: cpu
+    std::vector<std::string> values; ///< "NAME=INTEGER"
+    std::vector<std::string> show;   ///< "ptx", "sass", "metrics"
+
+    bool shows(std::string_view what) const;
+};
+int compile(Context &context, const CompileArguments &arguments);
 
 int listProposals(Context &context);
 int showProposal(Context &context, const std::string &proposal);

@@ -189,9 +189,14 @@ std::string doctorText(const Json &doctor)
 {
     std::string out;
     for (const Json &row : memberOr(doctor, "rows")) {
-        out += "  " + std::string(boolOr(row, "ok", false) ? "✓ " : "✗ ") + padded(stringOr(row, "id"), 20)
-            + stringOr(row, "found", stringOr(row, "missing")) + '\n';
-        if (!boolOr(row, "ok", false) && !stringOr(row, "next").empty())
+        const bool isThere = !stringOr(row, "found").empty();
+        const bool isOk = boolOr(row, "ok", false);
+        out += "  "
+            + mark(!isOk         ? "failed"
+                       : isThere ? "passed"
+                                 : "not run")
+            + ' ' + padded(stringOr(row, "id"), 20) + stringOr(row, isThere ? "found" : "missing") + '\n';
+        if (!(isOk && isThere) && !stringOr(row, "next").empty())
             out += "      next: " + stringOr(row, "next") + '\n';
     }
     return out;

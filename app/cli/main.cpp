@@ -115,6 +115,31 @@ void addJudging(CLI::App &app, Chosen &chosen)
         [&chosen] { chosen = [](Context &context) { return exportCandidate(context, exporting); }; });
 }
 
+void addCompile(CLI::App &app, Options &options, Chosen &chosen)
+{
+    static CompileArguments compiling;
+    auto *command =
+        app.add_subcommand("compile", "compile a native folder and say what is known without running it");
+    command->add_option("CANDIDATE", compiling.candidate)->required();
+    command
+        ->add_option("--set", compiling.values,
+                     "NAME=INTEGER: a tunable, or a size that a task's shapes would give; several allowed")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--show", compiling.show,
+                     "also print ptx, sass, or the metrics of the chip; several allowed")
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"ptx", "sass", "metrics"}));
+    command->footer(
+        "Its --target is cpu, or cuda: and an architecture, such as cuda:sm_90; that needs no GPU.");
+    command->callback([&options, &chosen] {
+        // Only here it may name an architecture, which is no place where things run: so it is no setting.
+        if (const auto named = options.settings.extract("target"))
+            compiling.target = named.mapped();
+        chosen = [](Context &context) { return compile(context, compiling); };
+    });
+}
+
 void addReview(CLI::App &app, Chosen &chosen)
 {
     static std::string id;
@@ -233,10 +258,12 @@ int run(int argc, char **argv)
     Chosen chosen;
     addCommon(app, options);
     addJudging(app, chosen);
+    addCompile(app, options, chosen);
     addReview(app, chosen);
     addBench(app, chosen);
     for (CLI::App *command : app.get_subcommands([](CLI::App *) { return true; }))
-        command->footer("Options of every command, such as --workspace and --json: heddle-cli --help");
+        command->footer(command->get_footer() + (command->get_footer().empty() ? "" : "\n")
+                        + "Options of every command, such as --workspace and --json: heddle-cli --help");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 namespace heddle {
 
@@ -95,6 +96,50 @@ std::optional<Diagnostic> readCompilerLine(std::string_view line, std::string_vi
     return std::nullopt;
 }
 
+/// A message of NVRTC with a number, "kernel.cu(3): warning #177-D: unused", or of the assembler that works for it,
+/// "ptxas warning : the stack's size is unknown".
+std::optional<Diagnostic> readCudaLine(std::string_view line, std::string_view prefix)
+{
+    constexpr std::array<std::pair<std::string_view, Diagnostic::Severity>, 3> words = {{
+        {"error", Diagnostic::Severity::Error},
+        {"fatal", Diagnostic::Severity::Error},
+        {"warning", Diagnostic::Severity::Warning},
+    }};
+    constexpr std::string_view assembler = "ptxas ";
+    const bool isAssembler = startsWith(line, assembler);
+    const std::size_t place = line.find("): ");
+    if (!isAssembler && place == std::string_view::npos)
+        return std::nullopt;
+    const std::string_view rest = line.substr(isAssembler ? assembler.size() : place + 3);
+    for (const auto &[word, severity] : words) {
+        const std::size_t colon = rest.find(": ");
+        if (!startsWith(rest, word) || colon == std::string_view::npos)
+            continue;
+        Diagnostic out;
+        out.severity = severity;
+        out.message = std::string(rest.substr(colon + 2, maxMessageBytes));
+        if (!isAssembler) {
+            readPlace(line.substr(0, place + 1), prefix, out);
+            const std::string_view number = rest.substr(word.size(), colon - word.size());
+            if (startsWith(number, " #"))
+                out.message += " (" + std::string(number.substr(1)) + ')';
+        }
+        return out;
+    }
+    return std::nullopt;
+}
+
+/// Below a message NVRTC shows the line of the source, moved right by two, and a caret under the column. Tabs in it would make
+/// another column of the caret's place.
+void readCaret(std::string_view source, std::string_view caret, Diagnostic &out)
+{
+    constexpr std::size_t indent = 2;
+    const std::size_t at = caret.find('^');
+    const bool isPlain = caret.find_first_not_of(' ') == at && source.find('\t') == std::string_view::npos;
+    if (at != std::string_view::npos && at >= indent && isPlain && out.line > 0 && out.column == 0)
+        out.column = static_cast<int>(at - indent + 1);
+}
+
 std::optional<Diagnostic> readLinkerLine(std::string_view line)
 {
     constexpr std::array<std::string_view, 3> signs = {"undefined reference to", "multiple definition of",
@@ -125,14 +170,21 @@ const char *severityName(Diagnostic::Severity severity)
 std::vector<Diagnostic> parseDiagnostics(std::string_view log, std::string_view sourcePrefix)
 {
     std::vector<Diagnostic> out;
+    std::string_view before; // the line before, where it was indented
     while (!log.empty() && out.size() < maxDiagnostics) {
         const std::size_t end = log.find('\n');
         const std::string_view line = log.substr(0, end);
         log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+        const bool isIndented = startsWith(line, " ");
+        if (isIndented && !before.empty() && !out.empty())
+            readCaret(before, line, out.back());
+        before = isIndented ? line : std::string_view();
         // "In file included from" and "In function" lines only lead to the message that follows.
-        if (line.empty() || line.front() == ' ' || startsWith(line, "In file included from"))
+        if (line.empty() || isIndented || startsWith(line, "In file included from"))
             continue;
         auto found = readCompilerLine(line, sourcePrefix);
+        if (!found)
+            found = readCudaLine(line, sourcePrefix);
         if (!found)
             found = readLinkerLine(line);
         // The linker's verdict repeats what its own lines said.

@@ -3,6 +3,7 @@
 
 #include "core/base/Digest.h"
 #include "core/compile/Trampoline.h"
+#include "core/compile/Tunables.h"
 
 #include <unistd.h>
 
@@ -145,19 +146,8 @@ Result<CompileCommand> hostCompileCommand(const std::string &program, const Plan
                            .environment = compilerEnvironment(),
                            .files = generateTrampolines(plan, files, layout),
                            .output = objectName};
-    for (const auto &[name, tunable] : plan.tunables) {
-        const auto chosen = tunables.find(name);
-        const std::int64_t value = chosen != tunables.end() ? chosen->second : tunable.defaultValue;
-        if (std::find(tunable.choices.begin(), tunable.choices.end(), value) == tunable.choices.end())
-            return Error(Code::InvalidInput,
-                         std::to_string(value) + " is not a choice of the tunable " + name,
-                         "tunables." + name, "choose one of the plan's \"choices\"");
-        command.arguments.push_back("-D" + name + '=' + std::to_string(value));
-    }
-    for (const auto &[name, value] : tunables)
-        if (plan.tunables.count(name) == 0)
-            return Error(Code::InvalidInput, "the plan has no tunable \"" + name + '"', "tunables." + name,
-                         "remove it, or name one of the plan's");
+    HEDDLE_TRY(const std::vector<std::string> macros, tunableMacros(plan, tunables));
+    command.arguments.insert(command.arguments.end(), macros.begin(), macros.end());
     for (const auto &[name, bytes] : files)
         if (name != "plan.json")
             command.files.emplace("src/" + name, bytes);

@@ -24,6 +24,10 @@ struct CompileCommand {
     std::map<std::string, std::string> environment;
     FileTree files;
     std::string output;
+    /// What it needs to see in the sandbox besides /usr.
+    std::vector<std::filesystem::path> readOnly = {};
+    /// Its own installation is looked for and shown too (core/sandbox/CompilerView.h).
+    bool isHostCompiler = true;
 };
 
 struct CompilerOutput {

@@ -103,6 +103,11 @@ Result<void> validateType(const SettingKey &key, const Json &value)
     case Target:
         if (isSafeText(value) && isTarget(value.get_ref<const std::string &>()))
             return {};
+        // An architecture is something to compile for (heddle-cli compile): nothing runs on it.
+        if (isSafeText(value) && value.get_ref<const std::string &>().starts_with("cuda:sm_"))
+            return wrong(key.name,
+                         value.get<std::string>() + " is only compiled for, there is no device to run on",
+                         "use it with the command compile; here it must be cpu or ssh://HOST/cpu");
         return wrong(key.name, "it must be cpu or ssh://HOST/cpu",
                      "kernels run on the processor only so far: leave it out, or use one of the two");
     case Boolean: return value.is_boolean() ? Result<void>() : wrong(key.name, "true or false is expected");

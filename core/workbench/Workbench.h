@@ -64,7 +64,7 @@ public:
     virtual Store &store() = 0;
 
     /// {"rows": [{"id", "ok", "found", "missing", "next"}]}. A local worker that cannot start is a row of its own, not an
-    /// error: what it lacks is what a check-up is asked for.
+    /// error: what it lacks is what a check-up is asked for. A row that is ok and has a "missing" is about something optional.
     virtual Result<Json> doctor(const CancelToken &cancel, const ProgressSink &progress) = 0;
     virtual Result<Json> noise(const CancelToken &cancel, const ProgressSink &progress) = 0;
 

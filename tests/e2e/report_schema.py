@@ -39,9 +39,59 @@ REPORT: dict[str, Any] = {
 }
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
+LAUNCH: dict[str, Any] = {
+    "steps": [0],
+    "block": [128, 1, 1],
+    "threads": 128,
+    "cluster": [1, 1, 1],
+    "shared_dynamic_bytes": 0,
+    "occupancy": {"blocks": 8, "warps": 32, "share": 0.5, "limiters": ["registers"]},
+    "message": "",
+}
+KERNEL: dict[str, Any] = {
+    "name": "k",
+    "source": "k.cu",
+    "registers": 20,
+    "shared_static_bytes": 0,
+    "constant_bytes": 552,
+    "stack_bytes": 0,
+    "spill_store_bytes": None,
+    "spill_load_bytes": None,
+    "barriers": 1,
+    "code_bytes": 1280,
+    "max_threads": 1024,
+    "assembly_seconds": 0.01,
+    "launches": [LAUNCH],
+}
+COMPILED: dict[str, Any] = {
+    "schema": 1,
+    "command": "compile",
+    "target": {"name": "cuda:sm_90a", "architecture": "sm_90a", "capability": "9.0"},
+    "environment": {"heddle": "0"},
+    "candidate": {"digest": "c", "format": "native", "policy": "person", "path": "p"},
+    "diagnostics": [],
+    "compilation": {
+        "ok": True,
+        "cached": False,
+        "compiler": {"name": "NVRTC", "version": "13.0", "path": "/l.so"},
+        "tunables": {"BLOCK": 128},
+        "binary_bytes": 18792,
+        "kernels": [KERNEL],
+        "sass": {"k": [{"offset": None, "text": ".L:"}, {"offset": 0, "text": "EXIT", "file": "k.cu", "line": 3}]},
+        "metrics": {
+            "chip": "GH100",
+            "library": "/c.so",
+            "version": "13.0",
+            "sets": [{"name": "bytes", "purpose": "p", "metrics": ["a"], "missing": [], "passes": None}],
+        },
+    },
+    "seconds": {"compile": 0.1},
+}
+
+
+def changed(path: str, value: Any, whole: dict[str, Any] = REPORT) -> dict[str, Any]:
     """REPORT with the member at "a/b/0" set to a value, or removed where that is `...`."""
-    report = copy.deepcopy(REPORT)
+    report = copy.deepcopy(whole)
     *parents, last = [int(part) if part.isdigit() else part for part in path.split("/")]
     member: Any = report
     for part in parents:
@@ -119,3 +169,35 @@ def test_a_comparison_holds_with_a_ratio_or_with_the_reason_for_none() -> None:
 def test_a_report_that_breaks_a_rule_is_refused(path: str, value: Any) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(changed(path, value), SCHEMA)
+
+
+def test_a_compilation_holds_and_unknown_is_null() -> None:
+    jsonschema.validate(COMPILED, SCHEMA)
+    refused = {"ok": False, "kernels": []}
+    jsonschema.validate(changed("compilation", refused, COMPILED), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("target", ...),
+        ("candidate", ...),
+        ("target/architecture", "sm_90x"),
+        ("compilation/ok", ...),
+        ("compilation/cached", ...),
+        ("compilation/compiler", ...),
+        ("compilation/kernels/0/registers", ...),
+        ("compilation/kernels/0/registers", -1),
+        ("compilation/kernels/0/registers", "20"),
+        ("compilation/kernels/0/launches/0/block", [128]),
+        ("compilation/kernels/0/launches/0/occupancy", None),
+        ("compilation/kernels/0/launches/0/occupancy/share", 1.5),
+        ("compilation/kernels/0/launches/0/occupancy/limiters", ["luck"]),
+        ("compilation/sass/k/1/line", 0),
+        ("compilation/metrics/sets/0/passes", "two"),
+        ("diagnostics", ...),
+    ],
+)
+def test_a_compilation_that_breaks_a_rule_is_refused(path: str, value: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(changed(path, value, COMPILED), SCHEMA)

@@ -56,23 +56,29 @@ void CheckUpView::setCheckUp(const Json &rows)
 {
     std::vector<Row> shown;
     int missing = 0;
+    bool hasNext = false;
     if (rows.is_array()) {
         for (const Json &row : rows) {
             const bool isOk = boolOr(row, "ok", false);
+            // What is optional can be missing and nothing is wrong.
+            const bool isThere = isOk && !stringOr(row, "found").empty();
             missing += isOk ? 0 : 1;
+            hasNext = hasNext || !isThere;
             const QString id = toText(stringOr(row, "id"));
-            const QString found = toText(stringOr(row, isOk ? "found" : "missing"));
+            const QString found = toText(stringOr(row, isThere ? "found" : "missing"));
             const QString next = toText(stringOr(row, "next"));
             shown.push_back({id,
-                             {Cell{.text = isOk ? tr("found") : tr("missing"),
-                                   .sort = isOk ? 1 : 0,
-                                   .status = isOk ? Status::Passed : Status::Warning},
+                             {Cell{.text = isThere ? tr("found") : tr("missing"),
+                                   .sort = isThere ? 1 : 0,
+                                   .status = isThere ? Status::Passed
+                                       : isOk        ? Status::Info
+                                                     : Status::Warning},
                               Cell{.text = id, .isStrong = true}, Cell{.text = oneLine(found), .tip = found},
                               Cell{.text = oneLine(next), .isMuted = true, .tip = next}}});
         }
     }
     m_checks->setVisible(!shown.empty());
-    m_checks->setColumnHidden(3, missing == 0);
+    m_checks->setColumnHidden(3, !hasNext);
     if (shown.empty())
         m_hint->setText(
             tr("Compiler, PyTorch, sandbox and devices: what is here, what is missing, how to get it."));

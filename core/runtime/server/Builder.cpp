@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/Builder.h"
 
+#include "core/compile/SandboxLauncher.h"
 #include "core/plan/Resolved.h"
-#include "core/sandbox/RunLimited.h"
-
-#include <algorithm>
 
 namespace heddle {
 
@@ -21,32 +19,8 @@ BuildOutcome refused(const Error &error)
 
 Result<CompilerOutput> Builder::launch(const CompileCommand &command, const CancelToken &cancel)
 {
-    HEDDLE_TRY(const TempFolder folder, TempFolder::create("heddle-compile-"));
-    HEDDLE_CHECK_OK(writeTree(folder.path(), command.files));
-    SandboxPolicy policy;
-    policy.role = Role::Compiler;
-    policy.scratch = folder.path();
-    policy.needsCompiler = true;
-    policy.memoryBytes = std::min<std::uint64_t>(m_machine.memoryLimit(), std::uint64_t{4} << 30);
-    for (const auto &[name, value] : command.environment) {
-        if (name != "PATH" && name != "HOME" && name != "TMPDIR" && name != "LC_ALL")
-            policy.environment.push_back(name + '=' + value);
-    }
-    std::vector<std::string> argv{command.program};
-    argv.insert(argv.end(), command.arguments.begin(), command.arguments.end());
-    CommandLimits limits;
-    // Only what compiles has an output; a question to the compiler is no candidate's work.
-    limits.timeout = command.output.empty() ? std::chrono::milliseconds(120'000) : m_limit;
-    limits.cancel = cancel;
-    HEDDLE_TRY(const CommandResult result, runLimited(m_machine.spawner(), policy, argv, limits));
-    CompilerOutput output;
-    output.exitCode = result.status.isSuccess() ? 0 : std::max(1, result.status.code);
-    output.log = result.output + result.error;
-    if (!command.output.empty()) {
-        if (auto object = readFile(folder.path() / command.output))
-            output.object = std::move(*object);
-    }
-    return output;
+    return sandboxLauncher(m_machine.spawner(),
+                           {.time = m_limit, .memoryBytes = compilerMemoryLimit()})(command, cancel);
 }
 
 Result<const HostCompiler *> Builder::compiler()

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/server/Doctor.h"
 
+#include "core/compile/CudaCompiler.h"
+#include "core/compile/Disassembler.h"
+#include "core/sandbox/Locations.h"
+
 #include <unistd.h>
 
 namespace heddle {
@@ -78,6 +82,51 @@ Json sandboxRow(Machine &machine)
     return good("sandbox", found);
 }
 
+/// Something that the CPU does without: not there is no fault, and said all the same.
+Json optional(std::string_view id, const Error &error, const std::string &use)
+{
+    Json row = good(id, "");
+    row["missing"] = error.message() + "; " + use;
+    row["next"] = error.next();
+    return row;
+}
+
+std::string architectureRange(const std::vector<int> &numbers)
+{
+    return numbers.empty()
+        ? std::string()
+        : ", for sm_" + std::to_string(numbers.front()) + " to sm_" + std::to_string(numbers.back());
+}
+
+/// NVRTC and nvdisasm, which need no GPU: a CUDA candidate can be compiled and looked at here.
+void addCudaRows(Machine &machine, Builder &builder, const CancelToken &cancel, Json &rows)
+{
+    const CompilerLauncher launch = [&](const CompileCommand &command, const CancelToken &) {
+        return builder.launch(command, cancel);
+    };
+    const CudaPlaces places = findCudaPlaces(sitePackagesOf(machine.python()));
+    const auto program = ownFile("heddle-nvrtc");
+    if (program) {
+        const auto compiler = CudaCompiler::create({.program = *program,
+                                                    .places = places,
+                                                    .includeFolder = machine.resources() / "include",
+                                                    .cacheFolder = cacheFolder() / "cubins"},
+                                                   launch);
+        rows.push_back(compiler ? good("nvrtc",
+                                       compiler->version() + " (" + compiler->library().string() + ")"
+                                           + architectureRange(compiler->architectures()))
+                                : optional("nvrtc", compiler.error(), "only CUDA candidates need it"));
+    } else {
+        rows.push_back(bad("nvrtc", program.error().message(), program.error().next()));
+    }
+    const auto disassembler = Disassembler::create(places.nvdisasm, launch);
+    rows.push_back(
+        disassembler
+            ? good("nvdisasm", disassembler->version() + " (" + disassembler->program().string() + ')')
+            : optional("nvdisasm", disassembler.error(),
+                       "only the machine code of CUDA candidates needs it"));
+}
+
 } // namespace
 
 Result<Json> checkUp(Machine &machine, Builder &builder, const CancelToken &cancel)
@@ -94,6 +143,7 @@ Result<Json> checkUp(Machine &machine, Builder &builder, const CancelToken &canc
     rows.push_back(good("processors",
                         std::to_string(machine.threads()) + " threads, "
                             + std::to_string(machine.memoryLimit() >> 30) + " GiB for each process"));
+    addCudaRows(machine, builder, cancel, rows);
     if (cancel.stop_requested())
         return Error(Code::Cancelled, "the check-up was cancelled");
     return Json{{"rows", rows}};

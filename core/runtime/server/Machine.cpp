@@ -2,6 +2,7 @@
 #include "core/runtime/server/Machine.h"
 
 #include "core/base/File.h"
+#include "core/base/Python.h"
 #include "core/compile/HostCompiler.h"
 #include "core/sandbox/Locations.h"
 
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 namespace heddle {
 
@@ -21,18 +20,6 @@ namespace {
 
 /// The largest arena: the budget of prepared sets (TaskHost) and room for the state.
 constexpr std::uint64_t arenaLimitBytes = std::uint64_t{4} << 30;
-
-std::optional<fs::path> onPath(const std::string &program)
-{
-    const char *path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const fs::path candidate = fs::path(folder) / program;
-        if (::access(candidate.c_str(), X_OK) == 0)
-            return candidate;
-    }
-    return std::nullopt;
-}
 
 /// The processors that this process may run on: what PyTorch takes for its own default.
 int usableProcessors()
@@ -72,26 +59,6 @@ std::vector<std::string> pythonEnvironment(const fs::path &scratch)
 }
 
 } // namespace
-
-Result<fs::path> findPython()
-{
-    const char *chosen = std::getenv("HEDDLE_PYTHON");
-    if (chosen != nullptr && chosen[0] != '\0') {
-        if (::access(chosen, X_OK) != 0)
-            return Error(Code::Environment, "HEDDLE_PYTHON names no program", chosen,
-                         "set it to a Python interpreter that has torch 2.9 or newer");
-        return fs::path(chosen);
-    }
-    const char *home = std::getenv("HEDDLE_DEV_HOME");
-    const fs::path made =
-        (home != nullptr ? fs::path(home) : cacheFolder().parent_path() / "heddle-dev") / "python/bin/python";
-    if (::access(made.c_str(), X_OK) == 0)
-        return made;
-    if (const auto found = onPath("python3"))
-        return *found;
-    return Error(Code::Environment, "no Python interpreter was found", {},
-                 "run ./dev build once, or set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer");
-}
 
 Result<std::unique_ptr<Machine>> Machine::create(const MachineOptions &options)
 {

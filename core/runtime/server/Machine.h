@@ -14,7 +14,7 @@ namespace heddle {
 
 /// Where the worker finds things, and what it may use.
 struct MachineOptions {
-    std::filesystem::path python;    ///< interpreter with torch; empty: found (see findPython)
+    std::filesystem::path python;    ///< interpreter with torch; empty: found (core/base/Python.h)
     std::filesystem::path package;   ///< folder that holds launch.py and heddle_oracle/
     std::filesystem::path resources; ///< folder that holds include/
     bool unsandboxed = false;
@@ -54,8 +54,5 @@ private:
     std::unique_ptr<Zygote> m_oracles;
     std::unique_ptr<Zygote> m_runners;
 };
-
-/// HEDDLE_PYTHON, else the environment that ./dev makes, else python3 on the PATH. Errors: Environment with what to do.
-Result<std::filesystem::path> findPython();
 
 } // namespace heddle

@@ -37,6 +37,20 @@ Event busy(const std::string &stage)
 
 std::string reason(const std::vector<Event> &events) { return reasonInEvidence(events); }
 
+TEST(PrintTest, TheCheckUpTellsWhatIsThereWhatIsMissingAndWhatIsOnlyOptional)
+{
+    const Json rows = {
+        {{"id", "compiler"}, {"ok", true}, {"found", "g++ 12"}, {"missing", ""}, {"next", ""}},
+        {{"id", "pytorch"}, {"ok", false}, {"found", ""}, {"missing", "no torch"}, {"next", "install it"}},
+        {{"id", "nvrtc"}, {"ok", true}, {"found", ""}, {"missing", "no NVRTC"}, {"next", "pip install"}}};
+    EXPECT_EQ(doctorText({{"rows", rows}}),
+              "  ✓ compiler            g++ 12\n"
+              "  ✗ pytorch             no torch\n"
+              "      next: install it\n"
+              "  – nvrtc               no NVRTC\n"
+              "      next: pip install\n");
+}
+
 TEST(PrintTest, ABusyMachineIsTheReasonWhyNothingWasProposed)
 {
     EXPECT_NE(reason({busy("quick")}).find("others used 60 %"), std::string::npos);

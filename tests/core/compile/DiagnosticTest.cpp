@@ -45,8 +45,27 @@ TEST(Diagnostics, textOfNvrtcIsReadAsWell)
     EXPECT_EQ(asText("kernel.cu(12): error: identifier \"foo\" is undefined\n      foo(x);\n      ^\n\n"
                      "src/kernel.cu(3): catastrophic error: cannot open source file \"vector\"\n"
                      "1 error detected in the compilation of \"kernel.cu\".\n"),
-              "kernel.cu|12|0|error|identifier \"foo\" is undefined\n"
+              "kernel.cu|12|5|error|identifier \"foo\" is undefined\n"
               "kernel.cu|3|0|error|cannot open source file \"vector\"\n");
+}
+
+TEST(Diagnostics, aNumberedMessageOfNvrtcAndOneOfItsAssemblerAreRead)
+{
+    EXPECT_EQ(asText("kernel.cu(1): warning #177-D: variable \"unused\" was declared but never referenced\n"
+                     "      int unused; x[0] = 1;\n"
+                     "          ^\n\n"
+                     "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n\n"
+                     "kernel.cu(2): error: expected a \";\"\n"
+                     "  \tfoo()\n"
+                     "  \t     ^\n\n"
+                     "ptxas info    : Used 18 registers, used 1 barriers, 376 bytes cmem[0]\n"
+                     "ptxas warning : Stack size for entry function 'k' cannot be statically determined\n"
+                     "ptxas fatal   : Ptx assembly aborted due to errors\n"
+                     "1 error detected in the compilation of \"kernel.cu\".\n"),
+              "kernel.cu|1|9|warning|variable \"unused\" was declared but never referenced (#177-D)\n"
+              "kernel.cu|2|0|error|expected a \";\"\n"
+              "|0|0|warning|Stack size for entry function 'k' cannot be statically determined\n"
+              "|0|0|error|Ptx assembly aborted due to errors\n");
 }
 
 TEST(Diagnostics, oddTextGivesNothingAndALongLogIsCut)

@@ -92,6 +92,11 @@ TEST(SettingsSchema, ValuesOfAnotherTypeOrRangeAreRefused)
         EXPECT_EQ(checked.error().code(), Code::InvalidInput);
         EXPECT_EQ(checked.error().where(), name);
     }
+    // An architecture is something to compile for, which the command compile does.
+    const auto compiled = validateSetting("target", "cuda:sm_90", SettingOrigin::Flag);
+    ASSERT_FALSE(compiled);
+    EXPECT_NE(compiled.error().message().find("no device to run on"), std::string::npos);
+    EXPECT_NE(compiled.error().next().find("compile"), std::string::npos);
     for (const char *target : {"cpu", "ssh://box/cpu", "ssh://me@box/cpu"})
         EXPECT_TRUE(validateSetting("target", target, SettingOrigin::User)) << target;
 }

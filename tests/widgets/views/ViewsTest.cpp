@@ -398,6 +398,14 @@ void ViewsTest::theCheckUpNamesWhatIsMissing()
     QCOMPARE(row.cells[0].text, u"missing"_s);
     QCOMPARE(row.cells[2].text, u"no PyTorch"_s);
     QCOMPARE(row.cells[3].text, u"set HEDDLE_PYTHON"_s);
+    // What is optional is missing and nothing is wrong: no warning, and the remedy is there.
+    page.setCheckUp(
+        {{{"id", "nvrtc"}, {"ok", true}, {"found", ""}, {"missing", "no NVRTC"}, {"next", "pip install"}}});
+    const Row &optional = table->rows()->rows().front();
+    QCOMPARE(optional.cells[0].text, u"missing"_s);
+    QVERIFY(optional.cells[0].status == Status::Info);
+    QCOMPARE(optional.cells[2].text, u"no NVRTC"_s);
+    QVERIFY(!table->isColumnHidden(3));
     // In a narrow window the remedy takes more lines and stays in view.
     const std::string remedy =
         "set HEDDLE_PYTHON to an interpreter with torch 2.9 or newer, or run ./dev build";
