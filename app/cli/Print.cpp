@@ -44,10 +44,16 @@ std::string mark(const std::string &status)
     return status == "passed" ? "✓" : status == "failed" ? "✗" : "–";
 }
 
-void addBaselines(std::string &out, const Json &baselines)
+/// `source`: the report, with "baselines" and, for those that were not measured, "skipped".
+void addBaselines(std::string &out, const Json &source)
 {
+    const Json &baselines = memberOr(source, "baselines");
     for (const char *name : {"eager", "compile", "strongest"}) {
         const Json &row = memberOr(baselines, name);
+        // Other modes are skipped for what the task is; this one only for what went wrong.
+        if (const std::string why = stringOr(memberOr(source, "skipped"), name);
+            !row.is_object() && !why.empty())
+            out += "  " + padded(name, 26) + "not measured: " + why + '\n';
         if (!row.is_object())
             continue;
         const std::string label =
@@ -95,7 +101,7 @@ std::string lintText(const Json &lint)
 std::string baselineText(const Json &baseline)
 {
     std::string out = baselinesTitle;
-    addBaselines(out, memberOr(baseline, "baselines"));
+    addBaselines(out, baseline);
     addRoof(out, memberOr(baseline, "roof"));
     const Json &operators = memberOr(baseline, "operators");
     if (operators.is_array() && !operators.empty()) {
@@ -121,7 +127,7 @@ std::string reportText(const Json &report, bool verbose)
             + (stringOr(report, "message").empty() ? std::string() : ": " + stringOr(report, "message"))
             + '\n';
     out += baselinesTitle;
-    addBaselines(out, memberOr(report, "baselines"));
+    addBaselines(out, report);
     if (memberOr(candidate, "median_ms").is_number())
         out += "  " + padded("candidate", 26) + millisecondsText(candidate) + '\n';
     addRoof(out, memberOr(report, "roof"));

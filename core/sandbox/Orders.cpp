@@ -168,8 +168,8 @@ std::vector<std::string> childEnvironment(const SandboxPolicy &policy, Rung rung
         "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=" + scratch,           "TMPDIR=" + scratch,
         "USER=heddle",        "LOGNAME=heddle", "HEDDLE_SCRATCH=" + scratch, "HEDDLE_DEVICES=" + devices};
     // A compiler asks by access(), which takes no capability into account, whether it may write there: relative to the
-    // scratch folder, where it starts, it may, whatever lies above.
-    if (policy.role == Role::Compiler)
+    // scratch folder, where it starts, it may, whatever lies above (torch.compile starts it in a folder of its own too).
+    if (policy.needsCompiler)
         std::replace(environment.begin(), environment.end(), "TMPDIR=" + scratch, std::string("TMPDIR=."));
     for (const std::string &entry : policy.environment) {
         const std::string_view name = std::string_view(entry).substr(0, entry.find('=') + 1);

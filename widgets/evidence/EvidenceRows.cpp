@@ -112,6 +112,12 @@ std::vector<Row> EvidenceRows::timings(const Json &report)
     for (const Timing &timing : timings)
         longest = std::max(longest, timing.highMs);
     std::vector<Row> rows;
+    // Other modes are skipped for what the task is; this one only for what went wrong.
+    if (const std::string why = stringOr(memberOr(report, "skipped"), "compile"); !why.empty())
+        rows.push_back(
+            {u"compile"_s,
+             {Cell{.text = u"compile"_s},
+              Cell{.text = tr("not measured: %1").arg(toText(why)), .isMuted = true, .tip = toText(why)}}});
     for (const Timing &timing : timings) {
         const bool isCandidate = timing.key == u"candidate";
         std::optional<Bar> bar;

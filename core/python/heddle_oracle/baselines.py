@@ -27,6 +27,18 @@ _WARM_CALLS = 3
 _CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
+def failure(error: Exception) -> str:
+    """One line: the first of the message, and what a compiler below it said first."""
+    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    reason = f"{type(error).__name__}: {lines[0] if lines else ''}"
+    if "Output:" in lines[1:]:
+        output = lines[lines.index("Output:", 1) + 1 :]
+        said = [line for line in output if "error" in line.lower()] or output
+        if said:
+            reason += f": {said[0][:300]}"
+    return reason
+
+
 @dataclass
 class Baseline:
     """A way to run the model, ready to be timed. `loads_state`: whether it sees state slots
@@ -65,10 +77,8 @@ class Baselines:
             seconds = time.perf_counter() - start
             return {"seconds": seconds, "ok": False, "reason": f"compiling stopped: {error}"}
         except Exception as error:  # noqa: BLE001 - a compiler may fail in any way on any task
-            line = (str(error).strip().splitlines() or [""])[0]
             seconds = time.perf_counter() - start
-            reason = f"{type(error).__name__}: {line}"
-            return {"seconds": seconds, "ok": False, "reason": reason}
+            return {"seconds": seconds, "ok": False, "reason": failure(error)}
         finally:
             flags.restore(self._task.flags)
         baseline.seconds = time.perf_counter() - start

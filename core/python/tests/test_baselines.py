@@ -8,6 +8,7 @@ import torch
 from conftest import Child, RemoteError, Timer, task_text, tensor_of
 
 from heddle_oracle import doorbell as bell
+from heddle_oracle.baselines import failure
 from heddle_oracle.profile import fastest_call
 
 BLOCK = task_text(
@@ -85,3 +86,11 @@ def test_the_profile_gives_each_call_the_inputs_as_they_were(oracle: Child) -> N
         )
     )
     assert "aten::mul" in [row["name"] for row in oracle.call("profile")["operators"]]
+
+
+def test_a_compiler_that_failed_is_quoted() -> None:
+    said = "C++ compile error\n\nCommand:\ng++ x.cpp\n\nOutput:\nIn file x.cpp\nx.cpp:3:1: error: none\n"
+    assert failure(RuntimeError(said)) == "RuntimeError: C++ compile error: x.cpp:3:1: error: none"
+    said = "C++ compile error\n\nOutput:\nCannot create a file\n"
+    assert failure(RuntimeError(said)) == "RuntimeError: C++ compile error: Cannot create a file"
+    assert failure(ValueError("")) == "ValueError: "

@@ -481,6 +481,7 @@ private:
                  baselinesJson(m_strongest.empty() || m_rounds.samples.empty() ? m_context.baselines.strongest
                                                                                : m_strongest,
                                rounds, m_request.seed)},
+                {"skipped", m_context.baselines.skipped},
                 {"candidate", candidate},
                 {"diagnostics", m_diagnostics},
                 {"verdict", {{"class", className(verdict)}, {"evidence", m_sheet.toJson()}}},
