@@ -175,6 +175,13 @@ void KernelWriter::writeOuterStores(int stage)
 void KernelWriter::writeStage(int stage)
 {
     writeOuterStores(stage);
+    if (stage == m_mergedStage)
+        return;
+    if (const auto pair = onlinePair(stage)) {
+        writeOnline(*pair, stage);
+        m_mergedStage = stage + 1;
+        return;
+    }
     for (std::size_t space = 0; space < m_kernel.spaces.size(); ++space)
         writeTraversal(stage, static_cast<int>(space));
 }

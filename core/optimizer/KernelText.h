@@ -6,6 +6,7 @@
 #include "core/optimizer/KernelWriter.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ inline bool isSum(const KernelReduction &reduction)
 }
 
 /// Writes the C++ of one kernel: its frame and loops (KernelWriter.cpp, KernelLoops.cpp), the stages
-/// (KernelStages.cpp), the scalars of the loop bodies (KernelValues.cpp), folds (KernelFolds.cpp) and rows
-/// that go around the caches (KernelStreams.cpp). One object for one kernel; not thread-safe.
+/// (KernelStages.cpp), two of them in one (KernelOnline.cpp), the scalars of the loop bodies (KernelValues.cpp), folds
+/// (KernelFolds.cpp) and rows that go around the caches (KernelStreams.cpp). One object for one kernel; not thread-safe.
 class KernelWriter {
 public:
     KernelWriter(Kernel kernel, const std::vector<std::vector<double>> &constants, std::size_t number)
@@ -62,6 +63,16 @@ private:
     void declareAccumulators(const std::vector<const KernelReduction *> &folds, const std::string &ending);
     void combineParts(const std::vector<const KernelReduction *> &folds);
     void finishTotals(const std::vector<const KernelReduction *> &folds);
+
+    // A maximum and the sum that hangs on it, in one pass (KernelOnline.cpp).
+    struct OnlinePair {
+        const KernelReduction *peak = nullptr;
+        const KernelReduction *sum = nullptr;
+        int total = -1; ///< the expression that is the maximum
+    };
+    std::optional<OnlinePair> onlinePair(int stage) const;
+    void writeOnline(const OnlinePair &pair, int stage);
+    void writeOnlineBlock(const OnlinePair &pair, const std::string &peak, const std::string &sum);
 
     // Expressions.
     std::string outerValue(int id);
@@ -110,6 +121,7 @@ private:
     std::set<int> m_keptPending;
     int m_fenceDepth = 0; ///< of the parallel region that ends with a fence; 0: none is open
     int m_space = 0;
+    int m_mergedStage = -1; ///< its traversal was written together with the one before
     bool m_isInLaneLoop = false;
     bool m_foldsInLanes = false; ///< the traversal being written folds with heddle::for_lanes
     std::string m_unknownOperation;

@@ -11,7 +11,7 @@ void KernelWriter::describe()
         text += "One pass over memory, nothing kept between elements.";
     else
         text += "For each of " + points + " outer points, " + std::to_string(m_kernel.stages)
-            + " passes over data that the first pass brings into the cache.";
+            + " passes over a row, from the caches where they hold it.";
     if (!m_schedule.kept.empty())
         text += " Costly values are kept in a small array between passes instead of computed again.";
     if (hasLanes())

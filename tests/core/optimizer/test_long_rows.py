@@ -38,7 +38,9 @@ CASES = {
     "batch norm": ("nn.BatchNorm2d(3)", "self.norm(x)", "5, 3, 130, 130"),
     "instance norm": ("nn.InstanceNorm2d(3)", "self.norm(x)", "2, 3, 260, 260"),
     "variance": ("nn.Identity()", "x.var(dim=-1), x.std(dim=-1, correction=0)", "4, 100003"),
-    "softmax": ("nn.Identity()", "torch.softmax(x, dim=-1), torch.logsumexp(x, -1)", "2, 100003"),
+    "softmax and logsumexp": ("nn.Identity()", "torch.softmax(x, dim=-1), torch.logsumexp(x, -1)", "2, 100003"),
+    "online softmax, a row": ("nn.Identity()", "torch.softmax(3 * x + 1, dim=-1)", "2, 300001"),
+    "online softmax, rows": ("nn.Identity()", "torch.log_softmax(x, dim=-1)", "17, 70001"),
 }
 
 
@@ -50,6 +52,14 @@ def hardened(x: torch.Tensor, kind: str) -> torch.Tensor:
         y = x.clone()
         y.view(-1)[:: max(1, y.numel() // 7)] = 2e3
         return y
+    if kind == "infinities":  # whole blocks of a row, and the first row, masked
+        y = x.clone()
+        y[:, :20000] = -torch.inf
+        y[:, 50000:] = -torch.inf
+        y[0] = -torch.inf
+        return y
+    if kind == "rising":  # each block has a new maximum
+        return x + torch.linspace(-3e3, 3e3, x.shape[-1])
     return x
 
 
@@ -69,7 +79,11 @@ def main() -> int:
             continue
         if "norm" in label and "stage 2" in outcome.fusion:
             faults.append(f"{label}: mean and variance are not taken in one pass:\n{outcome.fusion}")
-        for kind in ("plain", "far mean", "outliers"):
+        is_online = "for (int64_t block" in outcome.source and "rescaled" in outcome.source
+        if is_online != label.startswith("online"):
+            faults.append(f"{label}: maximum and sum are {'' if is_online else 'not '}taken in one pass:\n{outcome.source}")
+        more = ("infinities", "rising") if label.startswith("online") else ()
+        for kind in ("plain", "far mean", "outliers", *more):
             torch.manual_seed(3)
             found = check(task, outcome, [hardened(x, kind) for x in task.draw_inputs(3)])
             if found:
