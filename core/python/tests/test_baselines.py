@@ -89,7 +89,7 @@ def test_the_profile_gives_each_call_the_inputs_as_they_were(oracle: Child) -> N
 
 
 def test_a_compiler_that_failed_is_quoted() -> None:
-    said = "C++ compile error\n\nCommand:\ng++ x.cpp\n\nOutput:\nIn file x.cpp\nx.cpp:3: error: none\n"
+    said = "C++ compile error\n\nCommand:\ng++ x.cpp\n\nOutput:\nIn x.cpp\nx.cpp:3: error: none\n"
     assert failure(RuntimeError(said)) == "RuntimeError: C++ compile error: x.cpp:3: error: none"
     said = "C++ compile error\n\nOutput:\nCannot create a file\n"
     assert failure(RuntimeError(said)) == "RuntimeError: C++ compile error: Cannot create a file"
