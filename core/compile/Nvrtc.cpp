@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/compile/Nvrtc.h"
 
+#include "core/base/Symbol.h"
+
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <cstring>
 
 namespace heddle {
 
@@ -14,15 +15,6 @@ namespace {
 
 // The part of NVRTC's C interface that is used; results and the program are an int and an opaque pointer.
 using Program = struct NvrtcProgramTag *;
-
-template<typename Function>
-bool bind(void *library, const char *name, Function &function)
-{
-    void *symbol = ::dlsym(library, name);
-    static_assert(sizeof function == sizeof symbol);
-    std::memcpy(&function, &symbol, sizeof function);
-    return symbol != nullptr;
-}
 
 } // namespace
 
@@ -57,14 +49,17 @@ struct Nvrtc::Library {
     {
         path = file;
         handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        return handle != nullptr && bind(handle, "nvrtcVersion", version)
-            && bind(handle, "nvrtcGetNumSupportedArchs", architectureCount)
-            && bind(handle, "nvrtcGetSupportedArchs", architectures)
-            && bind(handle, "nvrtcCreateProgram", create) && bind(handle, "nvrtcCompileProgram", compile)
-            && bind(handle, "nvrtcDestroyProgram", destroy) && bind(handle, "nvrtcGetProgramLogSize", logSize)
-            && bind(handle, "nvrtcGetProgramLog", log) && bind(handle, "nvrtcGetCUBINSize", cubinSize)
-            && bind(handle, "nvrtcGetCUBIN", cubin) && bind(handle, "nvrtcGetPTXSize", ptxSize)
-            && bind(handle, "nvrtcGetPTX", ptx) && bind(handle, "nvrtcGetErrorString", errorText);
+        return handle != nullptr && bindSymbol(handle, "nvrtcVersion", version)
+            && bindSymbol(handle, "nvrtcGetNumSupportedArchs", architectureCount)
+            && bindSymbol(handle, "nvrtcGetSupportedArchs", architectures)
+            && bindSymbol(handle, "nvrtcCreateProgram", create)
+            && bindSymbol(handle, "nvrtcCompileProgram", compile)
+            && bindSymbol(handle, "nvrtcDestroyProgram", destroy)
+            && bindSymbol(handle, "nvrtcGetProgramLogSize", logSize)
+            && bindSymbol(handle, "nvrtcGetProgramLog", log)
+            && bindSymbol(handle, "nvrtcGetCUBINSize", cubinSize)
+            && bindSymbol(handle, "nvrtcGetCUBIN", cubin) && bindSymbol(handle, "nvrtcGetPTXSize", ptxSize)
+            && bindSymbol(handle, "nvrtcGetPTX", ptx) && bindSymbol(handle, "nvrtcGetErrorString", errorText);
     }
 
     /// What a pair of functions gives; empty where they refuse.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/profile/CuptiHost.h"
 
+#include "core/base/Symbol.h"
+
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <cstring>
 
 namespace heddle {
 
@@ -77,15 +78,6 @@ Parameters sized()
     return parameters;
 }
 
-template<typename Function>
-bool bind(void *library, const char *name, Function &function)
-{
-    void *symbol = ::dlsym(library, name);
-    static_assert(sizeof function == sizeof symbol);
-    std::memcpy(&function, &symbol, sizeof function);
-    return symbol != nullptr;
-}
-
 } // namespace
 
 struct CuptiHost::Library {
@@ -106,15 +98,15 @@ struct CuptiHost::Library {
     {
         path = file;
         handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        return handle != nullptr && bind(handle, "cuptiGetVersion", version)
-            && bind(handle, "cuptiProfilerHostGetSupportedChips", supportedChips)
-            && bind(handle, "cuptiProfilerHostInitialize", initialize)
-            && bind(handle, "cuptiProfilerHostDeinitialize", deinitialize)
-            && bind(handle, "cuptiProfilerHostGetBaseMetrics", baseMetrics)
-            && bind(handle, "cuptiProfilerHostConfigAddMetrics", addMetrics)
-            && bind(handle, "cuptiProfilerHostGetConfigImageSize", configSize)
-            && bind(handle, "cuptiProfilerHostGetConfigImage", configImage)
-            && bind(handle, "cuptiProfilerHostGetNumOfPasses", passCount);
+        return handle != nullptr && bindSymbol(handle, "cuptiGetVersion", version)
+            && bindSymbol(handle, "cuptiProfilerHostGetSupportedChips", supportedChips)
+            && bindSymbol(handle, "cuptiProfilerHostInitialize", initialize)
+            && bindSymbol(handle, "cuptiProfilerHostDeinitialize", deinitialize)
+            && bindSymbol(handle, "cuptiProfilerHostGetBaseMetrics", baseMetrics)
+            && bindSymbol(handle, "cuptiProfilerHostConfigAddMetrics", addMetrics)
+            && bindSymbol(handle, "cuptiProfilerHostGetConfigImageSize", configSize)
+            && bindSymbol(handle, "cuptiProfilerHostGetConfigImage", configImage)
+            && bindSymbol(handle, "cuptiProfilerHostGetNumOfPasses", passCount);
     }
 
     /// Calls `work(object)` with a profiler object for the chip.
